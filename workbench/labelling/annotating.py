@@ -198,15 +198,12 @@ class AnnotationSession:
             subtype = reading.own_label(self._blind, "type", text.question)
             asks_type = reading.has_type_slot(self._blind, text.question) or subtype is not None
             asked, answers = reading.own_flag(self._blind, completion), flags.own_answers(self._blind, completion)
+            said = ("verdict", "reason", "unsure", "note", "tags", "partial")
+            own = {name: getattr(verdict, name) for name in said} if verdict else {"note": self._draft_note(completion)}
             item = replace(
                 AnnotationItem.of(text, asks_type=asks_type),
-                verdict=verdict.verdict if verdict else None,
-                reason=verdict.reason if verdict else None,
+                **own,
                 subtype=subtype.subtype if subtype else None,
-                unsure=verdict.unsure if verdict else False,
-                note=verdict.note if verdict else self._draft_note(completion),
-                tags=verdict.tags if verdict else (),
-                partial=verdict.partial if verdict else None,
                 flagged=asked is not None,
                 guideline=self.guidelines.version,
                 asked=asked or "",

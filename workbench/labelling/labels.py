@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
+from operator import attrgetter
 from pathlib import Path
 from typing import get_args
 from uuid import UUID, uuid5
@@ -537,17 +538,11 @@ def _seen_uuids(
     return tuple(sorted(label.uuid for label in current_labels(events.events_of(connection, task, subject))))
 
 
+_CONTENT = attrgetter("kind", "task", "subject", "annotator", "verdict", "exclusion_reason", "subtype", "note")
+
+
 def _comparable_content(line: LabelLine, event: LabelEvent) -> object:
     if line.kind is not UNSET:
         at = event.created_at if line.created_at else ""
         return structs.replace(event, merged=True, created_at=at)
-    return (
-        event.kind,
-        event.task,
-        event.subject,
-        event.annotator,
-        event.verdict,
-        event.exclusion_reason,
-        event.subtype,
-        event.note,
-    )
+    return _CONTENT(event)

@@ -28,7 +28,7 @@ from workbench.statistics.records.report import (
 )
 from workbench.tables.document import Cell, Table
 from workbench.tables.files import format_tables, lines_csv
-from workbench.tables.table import Column, Columns, count, ends, metric_column, table, text, word
+from workbench.tables.table import Column, Columns, count, ends, metric_column, table, text, with_interval, word
 
 _Line: TypeAlias = AccuracyRow | AverageRow
 
@@ -44,10 +44,8 @@ def _label_noise_table(report: AccuracyReport) -> tuple[Table, ...]:
         word("verifier", lambda row: row.verifier),
         word("errors by", lambda row: row.source),
         metric_column("gold wrong", lambda row: row.wrong),
-        metric_column("measured", lambda row: row.measured),
-        ends(lambda row: row.measured_ci),
-        metric_column("without", lambda row: row.accuracy),
-        ends(lambda row: row.ci),
+        *with_interval("measured", "measured"),
+        *with_interval("without", "accuracy", "ci"),
     )
     note = "It assumes that label errors are independent of verdicts and equally frequent in both classes."
     unlikely = (
@@ -189,8 +187,7 @@ def overview(report: AccuracyReport) -> Table:
     columns: Columns[AccuracyRow] = (
         word("verifier", lambda line: line.verifier + (f" {CHOSE}" if line.selection_judge else "")),
         *(text(code, partial(accuracy_on, code)) for code in codes),
-        metric_column("all", lambda line: line.accuracy),
-        ends(lambda line: line.ci),
+        *with_interval("all", "accuracy", "ci"),
         metric_column("MCC", lambda line: line.mcc),
         count("n", lambda line: line.n),
         count("?", lambda line: line.abstain + line.error),
@@ -277,12 +274,9 @@ def sorted_by(report: AccuracyReport, key: str) -> AccuracyReport:
     """
     order = [row.verifier for row in sorted(_rows_of_all_items(report), key=lambda row: _sort_key(row, key))]
     place = {name: at for at, name in enumerate(order)}
-    return structs.replace(
-        report,
-        rows=sorted(report.rows, key=lambda row: place[row.verifier]),
-        averages=sorted(report.averages, key=lambda row: place[row.verifier]),
-        transfer=sorted(report.transfer, key=lambda row: place[row.verifier]),
-    )
+    parts = ("rows", "averages", "transfer")
+    ordered = {part: sorted(getattr(report, part), key=lambda row: place[row.verifier]) for part in parts}
+    return structs.replace(report, **ordered)
 
 
 def accuracy_name(report: AccuracyReport, part: str = "") -> str:

@@ -24,7 +24,7 @@ from workbench.statistics.records.calibration import (
     CalibrationRow,
 )
 from workbench.tables.document import Dot, Scatter
-from workbench.tables.table import Columns, aligned_rows, count, ends, metric_column, word
+from workbench.tables.table import Columns, aligned_rows, count, metric_column, with_interval, word
 
 if TYPE_CHECKING:
     from workbench.statistics.confusion import FloatArray
@@ -141,8 +141,7 @@ _COLUMNS: Columns[CalibrationRow] = (
     word("probability from", lambda row: _READINGS[row.reading]),
     metric_column("AUROC", lambda row: row.auroc),
     metric_column("pairs", lambda row: row.pairwise),
-    metric_column("ECE", lambda row: row.ece),
-    ends(lambda row: row.ece_ci),
+    *with_interval("ECE", "ece"),
     metric_column("Brier", lambda row: row.brier),
     metric_column("accuracy", lambda row: row.accuracy),
 )

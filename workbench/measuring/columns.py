@@ -27,15 +27,7 @@ from workbench.core.selection import (
     split_grouping,
 )
 from workbench.core.verdict import GoldChoice, OutcomeCode
-from workbench.data.store.columns import (
-    FIELDS,
-    ORIGINS,
-    REASON,
-    SCORE,
-    ColumnTable,
-    states,
-    stored_values,
-)
+from workbench.data.store.columns import FIELDS, ORIGINS, REASON, SCORE, ColumnTable, states, stored_values
 from workbench.data.store.reading import sampling_frame
 from workbench.measuring.column_memory import VERDICTS_BYTES, ColumnMemory, Made, Remembered
 from workbench.statistics.records.report import NO_REASON

@@ -96,18 +96,20 @@ def _make_tables(report: CombinedReport) -> Iterator[CombinedTable]:
             yield structs.replace(picks, against="a random pick", begin=choosing)
         case EstimateReport():
             yield _make_table("estimate", estimate_table(report), report.rows, partial(_describe_estimate, report))
-            yield _make_table("mix", mix_table(report), report.mix, _no_description)
+            yield _make_table("mix", mix_table(report), report.mix)
         case DownstreamReport():
             yield _make_table("scores", scores_table(report), report.points, _describe_point)
-            yield _make_table("downstream", associations_table(report), report.rows, _describe_association)
+            yield _make_table("downstream", associations_table(report), report.rows, _describe_reason)
             if is_curved(report.steps):
-                yield _make_table("steps", steps_table(report.steps), report.steps, _no_description)
+                yield _make_table("steps", steps_table(report.steps), report.steps)
             if report.averages:
                 models = averages_table(report.averages, report.scored_by)
-                yield _make_table("averages", models, report.averages, _no_description)
+                yield _make_table("averages", models, report.averages)
 
 
-def _make_table(name: str, table: Table, records: Sequence[Record], say: Callable[[Record], RowWords]) -> CombinedTable:
+def _make_table(
+    name: str, table: Table, records: Sequence[Record], say: Callable[[Record], RowWords] = lambda _: RowWords()
+) -> CombinedTable:
     return CombinedTable(name=name, table=table, records=records, said=tuple(map(say, records)))
 
 
@@ -129,9 +131,7 @@ def _describe_pick(one: BestOfRow) -> RowWords:
 
 
 def _describe_estimate(report: EstimateReport, one: EstimateRow) -> RowWords:
-    if one is report.rows[0]:
-        return RowWords(words=(verdict(report),))
-    return RowWords(words=() if one.reason is None else (one.reason,))
+    return RowWords(words=(verdict(report),)) if one is report.rows[0] else _describe_reason(one)
 
 
 def _describe_point(one: DownstreamPoint) -> RowWords:
@@ -143,12 +143,8 @@ def _describe_point(one: DownstreamPoint) -> RowWords:
     return RowWords(words=tuple(missing))
 
 
-def _describe_association(one: DownstreamRow) -> RowWords:
+def _describe_reason(one: DownstreamRow | EstimateRow) -> RowWords:
     return RowWords(words=() if one.reason is None else (one.reason,))
-
-
-def _no_description(_one: Struct) -> RowWords:
-    return RowWords()
 
 
 # -- Output in every format.

@@ -39,7 +39,7 @@ from workbench.statistics.records.comparison import (
 from workbench.statistics.records.report import METRICS
 from workbench.tables.document import Table
 from workbench.tables.files import add_protocol_to_caption, flatten_columns, format_tables, metrics_csv
-from workbench.tables.table import Columns, column, count, ends, metric_column, table, text, word
+from workbench.tables.table import Columns, column, count, counts, ends, metric_column, table, text, word
 
 Report = CompareReport | FamilyReport | JointErrorReport
 
@@ -173,8 +173,7 @@ def groups_table(report: CompareReport, *, in_points: bool = False) -> Table:
     difference, interval, size = (points, points_interval, percent) if in_points else _FRACTIONS
     columns: Columns[GroupComparison] = (
         word(report.by or "", lambda group: group_name(group.group, report.by)),
-        count("n", lambda group: group.n),
-        count("questions", lambda group: group.questions),
+        *counts("n", "questions"),
         count("only A", lambda group: group.only_a),
         count("only B", lambda group: group.only_b),
         count("ties", lambda group: group.both_right + group.both_wrong),

@@ -24,7 +24,7 @@ from workbench.runs.store import calls
 from workbench.statistics.records.probe import Consumption, Part
 from workbench.statistics.records.report import AccuracyRow
 from workbench.tables.document import Dot, Scatter, Table
-from workbench.tables.table import Columns, column, count, ends, metric_column, table, text, word
+from workbench.tables.table import Columns, column, count, table, text, with_interval, word
 
 THOUSAND: Final = 1_000
 
@@ -189,8 +189,7 @@ def cost_table(report: CostReport, *, clock: bool = True) -> Table:
         word("verifier", lambda row: with_mark(row.verifier, chose)),
         text("leads", lambda row: _LEADS[row.leads]),
         count("n", lambda row: row.accuracy.n),
-        metric_column("accuracy", lambda row: row.accuracy.accuracy),
-        ends(lambda row: row.accuracy.ci),
+        *with_interval("accuracy", "accuracy.accuracy", "accuracy.ci"),
         column("calls", lambda row: row.calls, "{:,.1f}".format),
         column("tokens in", lambda row: row.prompt_tokens, _whole_number_text),
         column("tokens", lambda row: row.completion_tokens, _whole_number_text),

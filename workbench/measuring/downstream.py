@@ -37,7 +37,7 @@ from workbench.statistics.records.comparison import LEVEL
 from workbench.statistics.records.probe import JUDGES_NOTHING
 from workbench.statistics.records.report import AccuracyRow
 from workbench.tables.document import Table
-from workbench.tables.table import Columns, Ends, column, count, ends, metric_column, table, text, word
+from workbench.tables.table import Columns, Ends, column, count, ends, table, text, with_interval, word
 from workbench.tables.table_text import plain_table
 
 if TYPE_CHECKING:
@@ -289,8 +289,7 @@ def scores_table(report: DownstreamReport) -> Table:
         word("benchmark", lambda point: point.benchmark or _ALL),
         word("verifier", lambda point: point.verifier),
         count("n", lambda point: point.n),
-        metric_column("accuracy", lambda point: point.accuracy),
-        ends(lambda point: point.ci),
+        *with_interval("accuracy", "accuracy", "ci"),
         text("score", _score_text, by=lambda point: point.score),
         ends(lambda point: point.score_ci),
         count("scores", lambda point: point.scores),

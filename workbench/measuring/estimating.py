@@ -31,7 +31,7 @@ from workbench.statistics.records.combined import EstimateReport, EstimateRow, M
 from workbench.statistics.records.comparison import LEVEL
 from workbench.tables.document import Table
 from workbench.tables.table import Columns as TableColumns
-from workbench.tables.table import column, count, ends, metric_column, table, word
+from workbench.tables.table import column, count, table, with_interval, word
 from workbench.tables.table_text import plain_table
 
 if TYPE_CHECKING:
@@ -394,10 +394,8 @@ def estimate_table(report: EstimateReport) -> Table:
         word("items", lambda one: _group_text(one, report.by), there=any(one.strata for one in report.rows)),
         count("labelled", lambda one: one.labelled),
         count("others", lambda one: one.unlabelled),
-        metric_column("estimate", lambda one: one.estimate),
-        ends(lambda one: one.ci),
-        metric_column("labels only", lambda one: one.classical),
-        ends(lambda one: one.classical_ci),
+        *with_interval("estimate", "estimate", "ci"),
+        *with_interval("labels only", "classical"),
         column("trust", lambda one: one.power, lambda power: NONE if power is None else f"{power:.2f}"),
         column("worth", lambda one: one.effective, whole_number),
         column("saved", lambda one: one.saved, whole_number),

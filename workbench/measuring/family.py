@@ -32,7 +32,19 @@ from workbench.statistics.records.comparison import (
     PairedFigures,
 )
 from workbench.tables.document import Table
-from workbench.tables.table import Column, Columns, column, count, counts, ends, metric_column, table, text, word
+from workbench.tables.table import (
+    Column,
+    Columns,
+    column,
+    count,
+    counts,
+    ends,
+    metric_column,
+    table,
+    text,
+    with_interval,
+    word,
+)
 from workbench.tables.table_text import plain_table
 
 if TYPE_CHECKING:
@@ -192,8 +204,7 @@ def members_table(report: FamilyReport) -> Table:
         word("verifier", lambda one: with_mark(one.verifier, report.selection_judges)),
         text("run", lambda one: NONE if one.run is None else str(one.run)),
         *counts("n", "questions"),
-        metric_column("accuracy", lambda one: one.accuracy),
-        ends(lambda one: one.ci),
+        *with_interval("accuracy", "accuracy", "ci"),
         text("letters", lambda one: one.letters, there=not report.against),
     )
     together = "" if report.against else "; those that share a letter are not distinguishable"
@@ -290,11 +301,9 @@ def agreement_table(report: JointErrorReport) -> Table:
     columns: Columns[JudgePair] = (
         word("A", lambda pair: with_mark(pair.a, chose)),
         word("B", lambda pair: with_mark(pair.b, chose)),
-        count("n", lambda pair: pair.n),
-        count("questions", lambda pair: pair.questions),
+        *counts("n", "questions"),
         metric_column("agreement", lambda pair: pair.agreement),
-        metric_column("kappa", lambda pair: pair.kappa),
-        ends(lambda pair: pair.kappa_ci),
+        *with_interval("kappa", "kappa"),
     )
     notes = (*nothing_measured(report.failed), *_undefined_kappa_note(report.errors), *explain_marks(chose))
     return table("Same verdicts, on items with gold or without", columns, report.errors, notes=notes)
@@ -324,8 +333,7 @@ def errors_table(report: JointErrorReport) -> Table:
         count("both", lambda pair: pair.errors.both_wrong),
         column("by chance", lambda pair: pair.errors.expected, one_decimal),
         column("given gold", lambda pair: pair.expected_given_gold, one_decimal),
-        metric_column("phi", lambda pair: pair.errors.phi),
-        ends(lambda pair: pair.errors.phi_ci),
+        *with_interval("phi", "errors.phi"),
         metric_column("Q", lambda pair: pair.errors.yules_q),
         metric_column("either right", lambda pair: pair.either_right),
     )
@@ -354,8 +362,7 @@ def classes_table(report: JointErrorReport) -> Table:
         count("B wrong", lambda one: one.errors.wrong_b),
         count("both", lambda one: one.errors.both_wrong),
         column("by chance", lambda one: one.errors.expected, one_decimal),
-        metric_column("phi", lambda one: one.errors.phi),
-        ends(lambda one: one.errors.phi_ci),
+        *with_interval("phi", "errors.phi"),
     )
     found = [
         _ErrorsInClass(pair, gold, errors)

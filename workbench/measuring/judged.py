@@ -112,11 +112,7 @@ def everybody(project: Project) -> tuple[str, ...]:
 
 
 def judged(
-    project: Project,
-    verifiers: tuple[str, ...] = (),
-    *,
-    gold: GoldChoice = "final",
-    selection: Selection | None = None,
+    project: Project, verifiers: tuple[str, ...] = (), *, gold: GoldChoice = "final", selection: Selection | None = None
 ) -> JudgedSelection:
     """Return gold and the outcomes of the verifiers' newest complete runs on the selected items.
 

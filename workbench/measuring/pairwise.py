@@ -19,7 +19,7 @@ from workbench.measuring.columns import columns
 from workbench.runs.run_status import run_info, run_row
 from workbench.runs.store import probes as stored
 from workbench.statistics.records.probe import PAIRWISE, PairwiseReport, PairwiseRow
-from workbench.tables.table import Columns, aligned_rows, count, ends, metric_column, word
+from workbench.tables.table import Columns, aligned_rows, count, with_interval, word
 
 if TYPE_CHECKING:
     from workbench.verifiers.duel.pairwise import PairOutcome
@@ -114,8 +114,7 @@ def _share_row(name: str, values: Sequence[bool], questions: Sequence[int]) -> P
 _ROWS: Columns[PairwiseRow] = (
     word("", lambda row: row.figure),
     count("n", lambda row: row.n),
-    metric_column("share", lambda row: row.share),
-    ends(lambda row: row.ci),
+    *with_interval("share", "share", "ci"),
 )
 
 

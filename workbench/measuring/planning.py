@@ -35,7 +35,7 @@ from workbench.runs.store import runs
 from workbench.statistics.records.probe import JUDGES_NOTHING
 from workbench.statistics.records.report import AccuracyRow, BatchOrder, BatchSample, Sample
 from workbench.tables.table import Columns as TableColumns
-from workbench.tables.table import aligned_rows, count, metric_column, text, word
+from workbench.tables.table import aligned_rows, count, counts, metric_column, text, word
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -255,9 +255,7 @@ _COLUMNS: TableColumns[PlanRow] = (
     count("gold", lambda row: row.n),
     metric_column("accuracy", lambda row: row.accuracy),
     metric_column("±", lambda row: row.half_width),
-    count("needed", lambda row: row.needed),
-    count("more", lambda row: row.more),
-    count("available", lambda row: row.available),
+    *counts("needed", "more", "available"),
     count("short", lambda row: row.shortfall),
     count("labels", lambda row: row.labels),
     text("verifier", lambda row: NONE if row.verifier is None else inert(row.verifier)),

@@ -27,7 +27,7 @@ from workbench.runs.trust import require_trust
 from workbench.runs.verdict_files import run_of
 from workbench.statistics.records.probe import Method, PairReport, PairRow, ThresholdReport, Unpaired
 from workbench.statistics.records.report import AccuracyRow, CorrelationReport, CorrelationRow
-from workbench.tables.table import Columns, aligned_rows, count, ends, metric_column, word
+from workbench.tables.table import Columns, aligned_rows, count, ends, with_interval, word
 
 if TYPE_CHECKING:
     from workbench.statistics.confusion import BoolArray, FloatArray, IntArray
@@ -221,8 +221,7 @@ def pairs_text(report: PairReport) -> str:
     columns: Columns[PairRow] = (
         word("group", lambda row: _group_text(row, report.by)),
         count("pairs", lambda row: row.n),
-        metric_column("accuracy", lambda row: row.accuracy),
-        ends(lambda row: row.ci),
+        *with_interval("accuracy", "accuracy", "ci"),
         count("ties", lambda row: row.ties),
     )
     table = aligned_rows(columns, report.rows)

@@ -18,7 +18,7 @@ from workbench.measuring.judged import JudgedSelection, VerifierRun, counting, j
 from workbench.statistics.records.combined import BestOfReport, BestOfRow, PicksBy
 from workbench.tables.document import Table
 from workbench.tables.table import Columns as TableColumns
-from workbench.tables.table import column, counts, ends, metric_column, table, word
+from workbench.tables.table import column, counts, ends, metric_column, table, with_interval, word
 from workbench.tables.table_text import plain_table
 
 if TYPE_CHECKING:
@@ -167,8 +167,7 @@ def best_of_table(report: BestOfReport) -> Table:
         word("verifier", lambda one: with_mark(one.verifier, report.selection_judges)),
         word("picks by", lambda one: one.picks_by),
         *counts("n", "questions", "mixed"),
-        metric_column("best of n", lambda one: one.accuracy),
-        ends(lambda one: one.ci),
+        *with_interval("best of n", "accuracy", "ci"),
         metric_column("random", lambda one: one.random),
         metric_column("oracle", lambda one: one.oracle),
         column("gain", lambda one: one.gain, signed_number),

@@ -19,7 +19,7 @@ from workbench.measuring.records.stack import Price, SimulatedStack, StackChoice
 from workbench.statistics.records.report import AccuracyRow
 from workbench.tables.document import Table
 from workbench.tables.files import format_tables
-from workbench.tables.table import Columns, column, count, ends, metric_column, table, word
+from workbench.tables.table import Columns, column, count, counts, ends, metric_column, table, with_interval, word
 
 if TYPE_CHECKING:
     from workbench.tables.pictures import Curves
@@ -61,15 +61,12 @@ def stages_table(rows: Sequence[StageRow]) -> Table:
     shown: Columns[StageRow] = (
         word("stage", lambda row: f"{row.stage} {row.settles}" if row.group is None else ""),
         word("type", lambda row: row.group or "all"),
-        count("reached", lambda row: row.reached),
-        count("accepted", lambda row: row.accepted),
+        *counts("reached", "accepted"),
         count("wrongly", lambda row: row.accepted_wrong),
-        metric_column("FPR", lambda row: row.fpr, worst="high"),
-        ends(lambda row: row.fpr_ci),
+        *with_interval("FPR", "fpr", worst="high"),
         count("refused", lambda row: row.refused),
         count("wrongly", lambda row: row.refused_right, key="refused wrongly"),
-        metric_column("FNR", lambda row: row.fnr, worst="high"),
-        ends(lambda row: row.fnr_ci),
+        *with_interval("FNR", "fnr", worst="high"),
         count("left", lambda row: row.left),
     )
     notes = ["FPR: of the wrong completions that reached a stage, those that it accepted. FNR: the reverse."]

@@ -58,14 +58,10 @@ class StackItems(Struct, frozen=True, kw_only=True, eq=False):
     def of(self, rows: BoolArray) -> StackItems:
         return structs.replace(
             self,
-            item=self.item[rows],
-            question=self.question[rows],
-            gold=self.gold[rows],
             outcomes=tuple(one[rows] for one in self.outcomes),
             scores=tuple(None if one is None else one[rows] for one in self.scores),
             took=tuple(one[:, rows] for one in self.took),
-            type=self.type[rows],
-            subtype=self.subtype[rows],
+            **{name: getattr(self, name)[rows] for name in ("item", "question", "gold", "type", "subtype")},
         )
 
     def stage(self, stage: Stage) -> StageVerdicts:
@@ -99,12 +95,7 @@ class StackItems(Struct, frozen=True, kw_only=True, eq=False):
 
 
 def stack_items(
-    project: Project,
-    names: tuple[str, ...],
-    gold: GoldChoice,
-    selection: Selection,
-    *,
-    only_gold: bool = True,
+    project: Project, names: tuple[str, ...], gold: GoldChoice, selection: Selection, *, only_gold: bool = True
 ) -> StackItems:
     """Return the verdicts of the verifiers' newest complete runs on the selected items.
 

@@ -37,7 +37,7 @@ from workbench.statistics.records.probe import (
     SweepReport,
 )
 from workbench.tables.pictures import Curve, Curves, Picture
-from workbench.tables.table import Columns, aligned_rows, count, ends, metric_column, text, word
+from workbench.tables.table import Columns, aligned_rows, count, ends, metric_column, text, with_interval, word
 
 if TYPE_CHECKING:
     from workbench.statistics.records.report import AccuracyRow
@@ -91,14 +91,9 @@ def sweep_estimate(
     if not found:
         return None
     costs = [one.cost for one in found if one.cost is not None]
-    return Estimate(
-        items=sum(one.items for one in found),
-        stored=sum(one.stored for one in found),
-        calls=sum(one.calls for one in found),
-        prompt_tokens=sum(one.prompt_tokens for one in found),
-        completion_tokens=sum(one.completion_tokens for one in found),
-        cost=sum(costs) if len(costs) == len(found) else None,
-    )
+    summed = ("items", "stored", "calls", "prompt_tokens", "completion_tokens")
+    sums = {name: sum(getattr(one, name) for one in found) for name in summed}
+    return Estimate(**sums, cost=sum(costs) if len(costs) == len(found) else None)
 
 
 def start_sweep(
@@ -251,8 +246,7 @@ _COLUMNS: Columns[_ProbeLine] = (
     count("n", lambda line: line.figures.n),
     count("parsed", lambda line: line.figures.parsed),
     count("accepted", lambda line: line.figures.accepted),
-    metric_column("ASR", lambda line: line.figures.asr),
-    ends(lambda line: line.figures.ci),
+    *with_interval("ASR", "figures.asr", "figures.ci"),
 )
 
 

@@ -21,7 +21,7 @@ from workbench.measuring.judged import judges_of
 from workbench.statistics.records.combined import DownstreamLine, ModelAverage, TrainedModelLine
 from workbench.tables.document import Table
 from workbench.tables.table import Columns as TableColumns
-from workbench.tables.table import count, ends, metric_column, table, text, word
+from workbench.tables.table import count, table, text, with_interval, word
 
 if TYPE_CHECKING:
     from workbench.statistics.confusion import IntArray
@@ -148,8 +148,7 @@ _COLUMNS: TableColumns[ModelAverage] = (
     text("seed", lambda one: "" if one.seed is None else str(one.seed), by=lambda one: one.seed),
     count("questions", lambda one: one.questions),
     text("samples", lambda one: "–".join(map(str, dict.fromkeys(one.samples))), by=lambda one: one.samples[1]),
-    metric_column("avg@k", lambda one: one.accuracy),
-    ends(lambda one: one.ci),
+    *with_interval("avg@k", "accuracy", "ci"),
 )
 
 

@@ -28,7 +28,7 @@ from workbench.measuring.store.watching import AuditedRow, JudgedStep, TrainingR
 from workbench.measuring.trained import item_truth
 from workbench.tables.document import Table, percentage
 from workbench.tables.files import format_tables
-from workbench.tables.table import Columns, count, ends, metric_column, table, text, word
+from workbench.tables.table import Columns, count, counts, metric_column, table, text, with_interval, word
 
 if TYPE_CHECKING:
     from workbench.statistics.confusion import BoolArray, FloatArray, IntArray
@@ -307,16 +307,11 @@ STEPS: Final[Columns[TrainingSteps]] = (
     text("steps", lambda row: _steps_text(row.first, row.last), by=lambda row: row.first),
     count("judged", lambda row: row.judged),
     metric_column("accepted", lambda row: row.acceptance),
-    count("audited", lambda row: row.audited),
-    count("labelled", lambda row: row.labelled),
-    metric_column("right", lambda row: row.right),
-    ends(lambda row: row.right_ci),
-    metric_column("accuracy", lambda row: row.accuracy),
-    ends(lambda row: row.accuracy_ci),
-    metric_column("FPR", lambda row: row.fpr),
-    ends(lambda row: row.fpr_ci),
-    metric_column("wrong of accepted", lambda row: row.wrong),
-    ends(lambda row: row.wrong_ci),
+    *counts("audited", "labelled"),
+    *with_interval("right", "right"),
+    *with_interval("accuracy", "accuracy"),
+    *with_interval("FPR", "fpr"),
+    *with_interval("wrong of accepted", "wrong"),
 )
 WORDINGS: Final[Columns[WordingAlarm]] = (
     count("step", lambda row: row.step),

@@ -14,7 +14,7 @@ from workbench.core.text.inert import inert
 from workbench.statistics.records.flips import FlipKind, FlippedItem, FlipRow, WhatIfReport
 from workbench.tables.document import Tone
 from workbench.tables.files import add_protocol_to_caption, format_tables, records_csv
-from workbench.tables.table import Columns, aligned_rows, count, metric_column, table, word
+from workbench.tables.table import Columns, aligned_rows, count, counts, metric_column, table, word
 
 KINDS: Final[dict[FlipKind, str]] = {
     "fixed": "fixed",
@@ -39,8 +39,7 @@ ROWS: Columns[FlipRow] = (
     count("n", lambda row: row.n),
     metric_column("before", lambda row: row.accuracy_before),
     metric_column("after", lambda row: row.accuracy_after),
-    count("fixed", lambda row: row.fixed),
-    count("broken", lambda row: row.broken),
+    *counts("fixed", "broken"),
     count("now decided", lambda row: row.now_decided),
     count("now undecided", lambda row: row.now_undecided),
 )

@@ -132,6 +132,15 @@ def ends(
     return Column(heading="95 % interval", value=value, show=show, words=words, **extras)
 
 
+def with_interval(heading: str, name: str, ci: str = "", **extras: Unpack[Extras[Any]]) -> Columns[Any]:
+    """Declare a column of a metric, an attribute of the records, and one of its 95 % interval.
+
+    Args:
+        ci: The attribute of the interval; by default that of the metric with ``_ci``.
+    """
+    return metric_column(heading, attrgetter(name), **extras), ends(attrgetter(ci or f"{name}_ci"))
+
+
 def table(
     caption: str,
     columns: Columns[Record],

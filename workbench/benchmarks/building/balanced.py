@@ -125,10 +125,7 @@ def _settings(options: BalancedOptions, quotas: Quotas) -> dict[str, Any]:
     return {
         "quota": quotas.wanted if options.file is not None else options.quota,
         "per_type": PER_TYPE if options.per_type is None and options.file is None else options.per_type,
-        "cap_source": options.cap_source,
-        "cap_model": options.cap_model,
-        "fill": options.fill,
-        "gold": options.gold,
+        **{name: getattr(options, name) for name in ("cap_source", "cap_model", "fill", "gold")},
     }
 
 

@@ -127,15 +127,8 @@ def draw(project: Project, options: DrawOptions) -> DrawReport:
         kind="draw",
         seed=options.seed,
         config=encoded(
-            {
-                "name": options.name,
-                "per_type": options.per_type,
-                "types": letters,
-                "scope": structs.asdict(scope),
-                "seed": options.seed,
-                "cap_source": options.cap_source,
-                "confirmed": options.confirmed,
-            }
+            {name: getattr(options, name) for name in ("name", "per_type", "seed", "cap_source", "confirmed")}
+            | {"types": letters, "scope": structs.asdict(scope)}
         ),
         questions=tuple(
             QuestionMember(question=one.question, stratum=one.type, subtype=typed[one.question].code)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import file_digest
 from importlib.metadata import version
+from operator import attrgetter
 from pathlib import Path
 from typing import Final
 
@@ -304,24 +305,15 @@ class _FolderWriter:
         self._files.append(described(self._folder, path, rows))
 
 
+_ITEM: Final = attrgetter(
+    *("question_key", "completion_key", "question", "reference", "completion", "gold", "gold_from", "model", "source")
+)
+
+
 def _parquet_row(found: FrozenItem) -> tuple[object, ...]:
     item, source = found.item, found.source
-    return (
-        item.question_key,
-        item.completion_key,
-        item.question,
-        item.reference,
-        item.completion,
-        item.gold,
-        item.gold_from,
-        item.model,
-        item.source,
-        None if source is None else source.domain,
-        None if source is None else source.licence,
-        item.type_text,
-        item.subtype_text,
-        item.extra,
-    )
+    about = (None, None) if source is None else (source.domain, source.licence)
+    return (*_ITEM(item), *about, item.type_text, item.subtype_text, item.extra)
 
 
 def _published_set(found: SetContents) -> PublishedSet:

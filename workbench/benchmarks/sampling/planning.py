@@ -124,11 +124,8 @@ def _plan_total(models: list[ModelPlan]) -> PlanTotal:
     return PlanTotal(
         models=len(models),
         completions=sum(one.questions * one.samples for one in models),
-        there=sum(one.there for one in models),
-        stored=sum(one.stored for one in models),
         failed=sum(sum(one.failed.values()) for one in models),
-        calls=sum(one.calls for one in models),
-        prompt_tokens=sum(one.prompt_tokens for one in models),
+        **{name: sum(getattr(one, name) for one in models) for name in ("there", "stored", "calls", "prompt_tokens")},
         completion_tokens=_sum_expected([one.completion_tokens for one in models if one.calls]),
         cost=_sum_expected(priced) if priced else None,
         unpriced=sum(one.cost is None and one.calls > 0 for one in models),

@@ -36,7 +36,19 @@ from workbench.core.text.inert import inert
 from workbench.statistics.records.ranking import Ends, ProblemMetrics, RankingReport, RankingRow, SelectedProblems
 from workbench.tables.document import Cell, Table
 from workbench.tables.files import format_tables, records_csv
-from workbench.tables.table import Column, Columns, aligned_rows, column, count, ends, metric_column, table, text, word
+from workbench.tables.table import (
+    Column,
+    Columns,
+    aligned_rows,
+    column,
+    count,
+    ends,
+    metric_column,
+    table,
+    text,
+    with_interval,
+    word,
+)
 
 _BAR = 40
 _INTERVAL_BAR = 30
@@ -260,8 +272,7 @@ def saturation_table(report: SaturationReport) -> Table:
     columns: Columns[SaturationRow] = (
         word("", lambda one: interval_bar(one.rho, *(one.problems_ci or one.ci), _INTERVAL_BAR, report.target)),
         text("k", lambda one: str(one.k)),
-        metric_column("rho", lambda one: one.rho),
-        ends(lambda one: one.ci),
+        *with_interval("rho", "rho", "ci"),
         metric_column("sigma", lambda one: one.sigma),
         column("over problems", lambda one: one.problems_ci, interval),
         text("undefined", lambda one: f"{percent(one.undefined)} %"),

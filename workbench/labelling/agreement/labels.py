@@ -217,19 +217,17 @@ def pair_rows(ratings: Ratings, cluster: IntArray, people: Sequence[str], shared
 
     found = pairs(ratings, cluster)
     columns = (column.tolist() for column in (found.a, found.b, found.items, found.agreement, found.kappa))
-    rows = []
-    for place, (a, b, n, agreement, kappa) in enumerate(zip(*columns, strict=True)):
-        rows.append(
-            PairAgreement(
-                pair=(people[a], people[b]),
-                n=n,
-                agreement=agreement,
-                kappa=defined(kappa),
-                ci=found.interval(place),
-                shared=shared.get((a, b), {}),
-            )
+    return [
+        PairAgreement(
+            pair=(people[a], people[b]),
+            n=n,
+            agreement=agreement,
+            kappa=defined(kappa),
+            ci=found.interval(place),
+            shared=shared.get((a, b), {}),
         )
-    return rows
+        for place, (a, b, n, agreement, kappa) in enumerate(zip(*columns, strict=True))
+    ]
 
 
 def shared_groups(found: FirstPassLabels) -> tuple[Literal["domain", "type"] | None, Groups]:

@@ -230,9 +230,7 @@ def pair_columns(shared_by: str) -> Columns[PairAgreement]:
         column("agree %", lambda pair: pair.agreement, percent, room=7),
         column("kappa", lambda pair: pair.kappa, lambda kappa: "one class" if kappa is None else number(kappa), room=9),
         word(
-            "95 % interval",
-            lambda pair: "" if pair.kappa is None else interval_text(pair.ci) or TOO_FEW,
-            room=(15, 16),
+            "95 % interval", lambda pair: "" if pair.kappa is None else interval_text(pair.ci) or TOO_FEW, room=(15, 16)
         ),
         word(shared_by, shared_groups_text, room=(14, 60)),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from msgspec import structs
 
@@ -61,14 +61,13 @@ def renamed(found: AgreementReport, names: Mapping[str, str]) -> AgreementReport
     def called(name: str) -> str:
         return names.get(name, "annotator")
 
+    def of_two(pairs: Sequence[Any]) -> list[Any]:
+        return [structs.replace(pair, pair=tuple(map(called, pair.pair))) for pair in pairs]
+
     return structs.replace(
         found,
-        cohen_kappa=[
-            structs.replace(pair, pair=(called(pair.pair[0]), called(pair.pair[1]))) for pair in found.cohen_kappa
-        ],
-        confounded=[
-            structs.replace(pair, pair=(called(pair.pair[0]), called(pair.pair[1]))) for pair in found.confounded
-        ],
+        cohen_kappa=of_two(found.cohen_kappa),
+        confounded=of_two(found.confounded),
         per_annotator=[structs.replace(row, name=called(row.name)) for row in found.per_annotator],
     )
 

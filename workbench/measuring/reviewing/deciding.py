@@ -409,12 +409,7 @@ def _import_line(connection: Connection, line: ReviewLine) -> bool:
         reviewer = people.add(connection, line.reviewer, people.COORDINATOR)
     except UsageError as error:
         raise LineRefusedError("reviewer", str(error)) from error
-    review = record_from(
-        Review,
-        line,
-        completion=found[0][0],
-        run=run,
-    )
+    review = record_from(Review, line, completion=found[0][0], run=run)
     reviews.append(connection, review, reviewer)
     return True
 
@@ -468,10 +463,7 @@ def error_lines(project: Project, by: Part | None = None) -> list[ErrorLine]:
 def _error_lines(project: Project, by: Part | None) -> list[ErrorLine]:
     found: dict[tuple[str, str | None], ErrorLine] = {}
     for one in error_counts(project, by=by):
-        line = found.setdefault(
-            (one.verifier, one.group),
-            record_from(ErrorLine, one, counts={}),
-        )
+        line = found.setdefault((one.verifier, one.group), record_from(ErrorLine, one, counts={}))
         line.counts[one.category] = one.count
     return list(found.values())
 

@@ -142,28 +142,23 @@ def _configuration_findings(endpoint: Endpoint, key: str | None, *, is_chat: boo
 
 
 def _chat_findings(profile: Profile, plain: str) -> list[ServerFinding]:
-    findings = []
     refused = profile.no_prefill is not None and profile.no_prefill.match(plain)
-    if profile.prefill == "words" or refused:
-        findings.append(
-            ServerFinding("note", "The judge can't begin the model's reply: these words end the user's message.")
-        )
-    if profile.dialect == "openai-responses":
-        findings.append(ServerFinding("note", "The model is called through OpenAI's Responses API."))
-    if not profile.top_k:
-        findings.append(ServerFinding("note", "top_k is not sent: this API has no such field."))
-    if profile.thinking is not None and profile.thinking.match(plain):
-        findings.append(ServerFinding("note", "The model thinks first: temperature and top_p are not sent."))
+    notes = {
+        "The judge can't begin the model's reply: these words end the user's message.": refused
+        or profile.prefill == "words",
+        "The model is called through OpenAI's Responses API.": profile.dialect == "openai-responses",
+        "top_k is not sent: this API has no such field.": not profile.top_k,
+        "The model thinks first: temperature and top_p are not sent.": profile.thinking is not None
+        and profile.thinking.match(plain),
+    }
+    findings = [ServerFinding("note", note) for note, holds in notes.items() if holds]
     if profile.cuts_silently:
-        findings.append(
-            ServerFinding(
-                "note",
-                f"{profile.title} truncates prompts longer than the model's context without an error, and a call "
-                "can't set the context.",
-                "Give the model a context there that holds your longest item (for Ollama: num_ctx in a Modelfile, or "
-                "OLLAMA_CONTEXT_LENGTH).",
-            )
+        cut = "truncates prompts longer than the model's context without an error, and a call can't set the context."
+        advice = (
+            "Give the model a context there that holds your longest item (for Ollama: num_ctx in a Modelfile, or "
+            "OLLAMA_CONTEXT_LENGTH)."
         )
+        findings.append(ServerFinding("note", f"{profile.title} {cut}", advice))
     return findings
 
 
@@ -183,31 +178,28 @@ def _profile_findings(profile: Profile, kind: str | None) -> list[ServerFinding]
     return [ServerFinding("note", f"It is {found.title}.", f"Set server={kind}{then}.")]
 
 
-class _AddressProbe:
-    def __init__(
-        self, transport: Transport, endpoint: Endpoint, secrets: Secrets, timeout_s: float, read_reply: Read | None
-    ) -> None:
-        self._transport = transport
-        self._endpoint = endpoint
-        self._secrets = secrets
-        self._timeout_s = timeout_s
-        self._read_reply = read_reply
+class _AddressProbe(Struct, frozen=True):
+    transport: Transport
+    endpoint: Endpoint
+    secrets: Secrets
+    timeout_s: float
+    read_reply: Read | None
 
     async def run_checks(self, requests: Sequence[Request]) -> list[ServerFinding]:
         findings: list[ServerFinding] = []
-        if not self._endpoint.profile.azure_paths:
+        if not self.endpoint.profile.azure_paths:
             try:
-                listed = await self._get_json(join_url(self._endpoint.base, "models"))
+                listed = await self._get_json(join_url(self.endpoint.base, "models"))
                 findings += self._model_findings(listed)
-                findings += _profile_findings(self._endpoint.profile, await self._detect_profile(listed))
+                findings += _profile_findings(self.endpoint.profile, await self._detect_profile(listed))
             except AttemptFailed as failure:
                 problem = self._failure_finding(failure)
                 if failure.status is None or failure.code == "auth":
                     return [problem]
-                findings.append(ServerFinding("note", f"{self._endpoint.base} lists no models ({failure.detail})."))
+                findings.append(ServerFinding("note", f"{self.endpoint.base} lists no models ({failure.detail})."))
         called: list[ServerFinding] = []
         for number, request in enumerate(requests):
-            called += await self._call_findings(request, self._read_reply if number == 0 else None)
+            called += await self._call_findings(request, self.read_reply if number == 0 else None)
             if any(one.level == "problem" for one in called):
                 break
         if all(one.level != "problem" for one in called):
@@ -217,11 +209,11 @@ class _AddressProbe:
 
     async def _detect_profile(self, listed: Any) -> str | None:
         found = kind_of_models(listed)
-        if found is not None or self._endpoint.profile.name != DEFAULT:
+        if found is not None or self.endpoint.profile.name != DEFAULT:
             return found
         for path, is_it, name in SIGNS:
             try:
-                data = await self._get_json(join_url(without_version(self._endpoint.base), path))
+                data = await self._get_json(join_url(without_version(self.endpoint.base), path))
             except AttemptFailed:
                 continue
             if isinstance(data, dict) and is_it(data):
@@ -229,7 +221,7 @@ class _AddressProbe:
         return None
 
     async def _get_json(self, url: str) -> Any:
-        received = await self._endpoint.exchange(self._transport, self._secrets, url, None, self._timeout_s)
+        received = await self.endpoint.exchange(self.transport, self.secrets, url, None, self.timeout_s)
         if received.status != 200:
             raise classify_response(received.status, received.headers, received.body)
         try:
@@ -239,7 +231,7 @@ class _AddressProbe:
 
     def _model_findings(self, data: Any) -> list[ServerFinding]:
         models = {row["id"]: row for row in _model_rows(data) if isinstance(row.get("id"), str)}
-        wanted = self._endpoint.server.model
+        wanted = self.endpoint.server.model
         if not models:
             return [ServerFinding("note", "The server lists no models.")]
         if wanted not in models:
@@ -254,40 +246,35 @@ class _AddressProbe:
     async def _call_findings(self, request: Request, read_reply: Read | None) -> list[ServerFinding]:
         clock = Clock()
         try:
-            prepared = self._endpoint.prepare(request, 0)
-            call = self._endpoint.call(prepared)
+            prepared = self.endpoint.prepare(request, 0)
+            call = self.endpoint.call(prepared)
             began = clock.now()
-            received = await self._endpoint.exchange(
-                self._transport, self._secrets, call.url, call.body, self._timeout_s
-            )
+            received = await self.endpoint.exchange(self.transport, self.secrets, call.url, call.body, self.timeout_s)
             ms = (clock.now() - began) * 1000
             origin = origin_of(received)
             if origin is not None and received.status == NOT_RECORDED:
                 return [ServerFinding("good", f"It answers with recorded replies, from {origin}, and with no others.")]
             if received.status != 200:
                 raise classify_response(received.status, received.headers, received.body)
-            reply = read(received.body, prepared.built.task, self._endpoint.profile.name, prepared.count)
+            reply = read(received.body, prepared.built.task, self.endpoint.profile.name, prepared.count)
         except CallFailed as failure:
             return [self._failure_finding(failure)]
         findings = [ServerFinding("note", note) for note in prepared.built.notes]
-        findings += _reply_findings(self._endpoint.server.model, request, reply, ms)
+        findings += _reply_findings(self.endpoint.server.model, request, reply, ms)
         made = None if read_reply is None else await read_reply(reply)
         return findings if made is None else [*findings, made]
 
     def _failure_finding(self, failure: CallFailed) -> ServerFinding:
-        where = f"{self._endpoint.base}: "
-        name = self._endpoint.key_place
-        if failure.code == "auth":
-            if self._secrets.key is None:
-                return ServerFinding(
-                    "problem",
-                    f"{where}it requires a key ({failure.detail}).",
-                    "Name its variable (api_key_env) or file (api_key_file).",
-                )
-            return ServerFinding(
-                "problem", f"{where}it rejects the key in {name} ({failure.detail}).", f"Set {name} again."
-            )
-        return ServerFinding("problem", where + failure.detail + ".", _advice(failure))
+        where = f"{self.endpoint.base}: "
+        name = self.endpoint.key_place
+        if failure.code != "auth":
+            said, advice = f"{failure.detail}.", _advice(failure)
+        elif self.secrets.key is None:
+            said = f"it requires a key ({failure.detail})."
+            advice = "Name its variable (api_key_env) or file (api_key_file)."
+        else:
+            said, advice = f"it rejects the key in {name} ({failure.detail}).", f"Set {name} again."
+        return ServerFinding("problem", f"{where}{said}", advice)
 
 
 _ADVICE = {

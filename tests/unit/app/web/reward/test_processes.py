@@ -129,9 +129,11 @@ def test_a_board_is_read_whole() -> None:
     assert board.all() == [told("ü")]
     pid = os.fork()
     if not pid:
-        board.put(0, told("of a child"))
-        board.hold(0, 7)
-        os._exit(0)
+        try:
+            board.put(0, told("of a child"))
+            board.hold(0, 7)
+        finally:
+            os._exit(0)
     os.waitpid(pid, 0)
     assert board.all() == [told("of a child"), told("ü")]
     board.put(0, told("y" * 1_000_000, waiting=3))

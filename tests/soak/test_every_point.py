@@ -272,7 +272,7 @@ def passed(run: Killer, fresh: Callable[[str], Path], name: str) -> list[str]:
     return done.points
 
 
-@pytest.mark.parametrize("name", ["restore over a crash", "migrate"])
+@pytest.mark.parametrize("name", ["restore over a crash", pytest.param("migrate", marks=pytest.mark.soak)])
 def test_what_is_killed_beside_a_rename_is_whole_or_not_there(
     run: Killer, fresh: Callable[[str], Path], name: str
 ) -> None:

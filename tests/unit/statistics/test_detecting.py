@@ -22,7 +22,10 @@ def drawn(
     return only_a, differ - only_a
 
 
-@pytest.mark.parametrize(("questions", "discordance"), [(60, 0.1), (60, 0.3), (150, 0.1)])
+@pytest.mark.parametrize(
+    ("questions", "discordance"),
+    [(60, 0.1), *(pytest.param(*one, marks=pytest.mark.soak) for one in ((60, 0.3), (150, 0.1)))],
+)
 def test_what_is_detectable_is_found_in_four_of_five_cases(questions: int, discordance: float) -> None:
     generator = np.random.default_rng([22, questions])
     found: list[bool] = []

@@ -67,7 +67,9 @@ def test_abstains_where_it_reads_no_answer(pool: WorkerPool) -> None:
     assert (no_answer.outcome, no_answer.reason) == (Outcome.ABSTAIN, "no_answer_found")
 
 
-@pytest.mark.parametrize("bomb", BOMBS)
+@pytest.mark.parametrize(
+    "bomb", ["tower", *(pytest.param(bomb, marks=pytest.mark.soak) for bomb in BOMBS if bomb != "tower")]
+)
 def test_a_bomb_is_a_timeout_and_the_next_item_is_judged_right(pool: WorkerPool, bomb: str) -> None:
     verdict = _verify(pool, "5", rf"The final answer is $\boxed{{{BOMBS[bomb]}}}$.")
     assert (verdict.outcome, verdict.reason) == (Outcome.ABSTAIN, "timeout")

@@ -49,8 +49,20 @@ def folder(judged: Path, tmp_path: Path) -> Path:
     return copied(judged, tmp_path / "p.db").parent
 
 
-@pytest.mark.parametrize("command", ["status p.db", "status p.db --json", "verdicts p.db --verifier exact", "--help"])
-@pytest.mark.parametrize("end", ["| true", ">&-"])
+PRINTING = ("status p.db", "status p.db --json", "verdicts p.db --verifier exact", "--help")
+ENDS = ("| true", ">&-")
+
+
+@pytest.mark.parametrize(
+    ("command", "end"),
+    [
+        pytest.param(command, end, marks=() if place % 2 == other else pytest.mark.soak)
+        for place, command in enumerate(
+            ("status p.db", "status p.db --json", "verdicts p.db --verifier exact", "--help")
+        )
+        for other, end in enumerate(ENDS)
+    ],
+)
 def test_a_closed_pipe_is_no_trouble(folder: Path, command: str, end: str) -> None:
     assert shell(f"workbench {command} {end}", folder).stderr == b""
 

@@ -244,7 +244,7 @@ def test_only_reuse_by_history_tells_what_was_found_before() -> None:
     assert all("What was found" not in text for text in texts(alone, "analyse"))
 
 
-@pytest.mark.parametrize("delta", ["7", "4", "1"])
+@pytest.mark.parametrize("delta", ["4", *(pytest.param(delta, marks=pytest.mark.soak) for delta in "71")])
 def test_stopping_early_changes_no_tree_and_no_answer(delta: str) -> None:
     for seed in range(5):
         whole, early = Coin(seed), Coin(seed)
@@ -332,8 +332,18 @@ def test_one_subtask_that_can_not_be_read_abstains_and_flags() -> None:
         assert rollout["flagged"] == (logic == [None])
 
 
-@pytest.mark.parametrize("error", [CallFailed("timeout", "too slow"), Halt("budget", "spent")])
-@pytest.mark.parametrize("step", ["generate", "validate", "analyse", "self-assess", "execute", "compare"])
+ERRORS = (CallFailed("timeout", "too slow"), Halt("budget", "spent"))
+STEPS = ("generate", "validate", "analyse", "self-assess", "execute", "compare")
+
+
+@pytest.mark.parametrize(
+    ("step", "error"),
+    [
+        pytest.param(step, error, marks=() if place % 2 == other else pytest.mark.soak)
+        for place, step in enumerate(STEPS)
+        for other, error in enumerate(ERRORS)
+    ],
+)
 def test_a_failed_call_fails_the_item_as_it_is(error: Exception, step: str) -> None:
     coin = Coin()
 

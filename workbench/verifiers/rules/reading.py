@@ -314,15 +314,6 @@ class AnswerReader:
             return self.picked(told, wanted) if concludes else None
         return found
 
-    def _read_chain_result(self, text: str, wanted: Part[Any] | None) -> Part[Any] | None:
-        if wanted is None or "=" not in text or "=" in wanted.text or not isinstance(wanted.value, _RESULTS):
-            return None
-        pieces = [piece.strip(" .") for piece in EQUALS.split(text)]
-        if not all(pieces) or len(split_list(text)) > 1 or not _is_equal_chain(pieces) or is_prose(pieces[-1]):
-            return None
-        found = self.typed(pieces[-1])
-        return None if found is None or isinstance(found.value, (Text, Huge)) or _is_unparsed_phrase(found) else found
-
     def _read_steps(self, text: str, wanted: Part[Any]) -> Part[Any] | None:
         if not isinstance(wanted.value, Collection) or wanted.value.kind != "list":
             return None
@@ -387,7 +378,7 @@ class AnswerReader:
         if wanted is not None and isinstance(wanted.value, Text) and not self._is_same_wording(value, wanted.text):
             return None
         steps = None if wanted is None or value == text else self._read_steps(value, wanted)
-        found = None if value == text else steps or self._read_chain_result(value, wanted) or self.typed(value)
+        found = None if value == text else steps or self.typed(value)
         if found is None or not (
             self._is_meant_value(found, value, wanted) and self._is_whole_statement(text, value, found)
         ):

@@ -24,13 +24,7 @@ ODD = 3
 """The item of cases that are one item's."""
 REFUSALS = {"overload": 12, "rate": 12, "html": 3, "malformed": 3, "reset": 3}
 """How often a server refuses before it answers; who has too much to do is given more time than who fails."""
-CELLS = [
-    pytest.param(name, case, marks=() if (row + column) % 3 == 0 else pytest.mark.soak)
-    for row, (name, one) in enumerate(providers().items())
-    for column, case in enumerate(CASES)
-    if not one.cell(case).none
-]
-"""Every third: each server in several cases, each case with several servers; all in soak."""
+CELLS = [(name, case) for name, one in providers().items() for case in CASES if not one.cell(case).none]
 
 
 class Played:

@@ -17,6 +17,7 @@ from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from workbench.core.errors import WorkbenchError
+from workbench.core.options import grouped
 from workbench.data.alike import drawn_number, drawn_places
 from workbench.statistics.confusion import BoolArray, FloatArray, IntArray
 
@@ -159,9 +160,8 @@ def choose_most(
     exactly = LinearConstraint(sparse.csr_array(correct[None, :].astype(float)), most, most)
     cost = [float(drawn_number(seed, *questions[place].drawn_by(STEP), one.key)) for place, one in options]
     chosen = _solve(np.array(cost), [*limits, exactly])
-    both: dict[int, list[Completion]] = {}
-    for place in sorted(np.flatnonzero(chosen), key=lambda place: not correct[place]):
-        both.setdefault(int(of[place]), []).append(options[place][1])
+    places = sorted(np.flatnonzero(chosen), key=lambda place: not correct[place])
+    both = grouped((int(of[place]), options[place][1]) for place in places)
     return [(questions[place], tuple(both[place])) for place in sorted(both)]
 
 

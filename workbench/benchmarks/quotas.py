@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from workbench.benchmarks.capping import STEP, Caps, Chosen, Question, choose_most, pick
 from workbench.core.errors import UsageError
+from workbench.core.options import grouped
 from workbench.core.sets import Fill, Preset, Strata, Stratum
 from workbench.core.taxonomy import TYPES, UNTYPED, parse_type
 from workbench.data.alike import first_drawn
@@ -199,9 +200,7 @@ def choose(
         caps: Limits for one source and one model.
         seed: Seed of the draw.
     """
-    parts: dict[str, list[Question]] = {}
-    for question in questions:
-        parts.setdefault(stratum(question), []).append(question)
+    parts = grouped((stratum(question), question) for question in questions)
     first = [
         (question, pick(question, 1, seed, STEP))
         for name, count in quotas.items()

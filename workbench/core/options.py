@@ -15,7 +15,7 @@ from __future__ import annotations
 import inspect
 import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import NoneType, UnionType
 from typing import (
     Annotated,
@@ -407,9 +407,19 @@ def _split_annotation(hint: Any) -> tuple[Any, list[Meta]]:
 
 
 Record = TypeVar("Record", bound=Struct)
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
 
 
 def record_from(kind: type[Record], source: object, /, **others: Any) -> Record:
     """Build a record from `others`, and for all other fields from the attributes of `source` with the same names."""
     names = [name for name in kind.__struct_fields__ if name not in others and hasattr(source, name)]
     return kind(**{name: getattr(source, name) for name in names}, **others)
+
+
+def grouped(pairs: Iterable[tuple[_Key, _Value]]) -> dict[_Key, list[_Value]]:
+    """Return the values of each key, in the order of the pairs; keys are in the order of their first pair."""
+    found: dict[_Key, list[_Value]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
+    return found

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from workbench.core.database import events
 from workbench.core.database.people import COORDINATOR, confusable_reason, normalise_name
 from workbench.core.label import LabelEvent, Task
+from workbench.core.options import grouped
 from workbench.core.project import Project
 from workbench.data.store.reading import annotator_names, content_hash
 from workbench.labelling import believing
@@ -94,10 +95,8 @@ class Incoming:
         self._texts: dict[Subject, bytes | None] = {}
         self.refused: list[RefusedEvent] = []
         found = self._read()
-        self.arrivals: dict[Subject, list[Arrival]] = {}
-        for arrival in found.values():
-            if self._accept_or_reject(arrival, found):
-                self.arrivals.setdefault((arrival.event.task, arrival.event.subject), []).append(arrival)
+        accepted = (arrival for arrival in found.values() if self._accept_or_reject(arrival, found))
+        self.arrivals = grouped(((one.event.task, one.event.subject), one) for one in accepted)
         for arrivals in self.arrivals.values():
             arrivals.sort(key=lambda arrival: (arrival.event.created_at, arrival.event.uuid))
 

@@ -12,7 +12,7 @@ from workbench.core.database import events
 from workbench.core.database.journal import PlacedEvent, event_line, label_line, place_events, subject_place
 from workbench.core.errors import FormatError
 from workbench.core.label import LabelEvent, LabelLine, LabelVerdict, Task, pseudonym
-from workbench.core.options import record_from
+from workbench.core.options import grouped, record_from
 from workbench.core.project import Project
 from workbench.core.selection import Selection
 from workbench.core.states import current_events, current_repeat_answers, current_round
@@ -101,9 +101,7 @@ def _question_key(row: PlacedEvent) -> tuple[int, str, str, str]:
 
 
 def _rows_in_force(placed: list[PlacedEvent]) -> list[PlacedEvent]:
-    by_subject: dict[tuple[str, int], list[LabelEvent]] = {}
-    for row in placed:
-        by_subject.setdefault((row.event.task, row.event.subject), []).append(row.event)
+    by_subject = grouped(((row.event.task, row.event.subject), row.event) for row in placed)
     current = {
         event.uuid for events in by_subject.values() for event in (*current_events(events), *_reopenings(events))
     }

@@ -12,7 +12,7 @@ from workbench.config import protocol_of
 from workbench.core.database.selection import check_names
 from workbench.core.errors import FormatError, UsageError
 from workbench.core.item import QuarantinedRow
-from workbench.core.options import record_from
+from workbench.core.options import grouped, record_from
 from workbench.core.project import Project
 from workbench.core.selection import Selection, group_name
 from workbench.core.text.figures import NONE, counted, p_value
@@ -31,7 +31,6 @@ from workbench.statistics.records.combined import (
     DownstreamPoint,
     DownstreamReport,
     DownstreamRow,
-    DownstreamStep,
 )
 from workbench.statistics.records.comparison import LEVEL
 from workbench.statistics.records.probe import JUDGES_NOTHING
@@ -339,13 +338,6 @@ def _interval_text(ends: Ends) -> str:
     return NONE if ends is None else f"[{ends[0]:+.2f}, {ends[1]:+.2f}]"
 
 
-def _scores_of(steps: Sequence[DownstreamStep]) -> dict[str, list[float]]:
-    found: dict[str, list[float]] = {}
-    for one in steps:
-        found.setdefault(one.benchmark, []).append(one.score)
-    return found
-
-
 def _association_notes(report: DownstreamReport) -> Iterator[str]:
     fewest = min((one for one in report.rows if one.spearman.least_p), key=lambda one: one.verifiers, default=None)
     words = "p is one-sided: does a more accurate verifier go with a higher score?"
@@ -356,13 +348,10 @@ def _association_notes(report: DownstreamReport) -> Iterator[str]:
             ", even in perfect order: with so few verifiers the result can't be significant." if share >= LEVEL else "."
         )
     yield words
-    reasons: dict[str, list[str]] = {}
-    for one in report.rows:
-        if one.reason is not None and one.group is None:
-            reasons.setdefault(one.reason, []).append(one.benchmark or _ALL)
-    for reason, benchmarks in reasons.items():
+    whole = (one for one in report.rows if one.reason is not None and one.group is None)
+    for reason, benchmarks in grouped((one.reason, one.benchmark or _ALL) for one in whole).items():
         yield f"{', '.join(benchmarks)}: {reason}"
-    for name, scores in _scores_of(report.steps).items():
+    for name, scores in grouped((one.benchmark, one.score) for one in report.steps).items():
         shares = sum(0 < score <= 1 for score in scores)
         if shares and max(scores) > 1:
             own = " A model's mean accuracy here is a share." if report.averages else ""

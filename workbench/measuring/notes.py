@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from workbench.core.database import sets
 from workbench.core.errors import UsageError
+from workbench.core.options import grouped
 from workbench.core.project import Project
 from workbench.core.run import ConfiguredVerifier
 from workbench.core.selection import Selection, split_grouping
@@ -319,10 +320,7 @@ _MAX_NAME = 200
 
 
 def judges(project: Project) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for dataset, name in figures.every(project.database.reader()):
-        found.setdefault(dataset, []).append(name)
-    return found
+    return grouped(figures.every(project.database.reader()))
 
 
 def chosen_with(project: Project) -> dict[str, list[str]]:

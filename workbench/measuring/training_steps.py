@@ -101,9 +101,7 @@ def _curves_of_benchmark(benchmark: str, found: dict[str, dict[int, float]]) -> 
 
 
 def _bar(score: float | None, low: float, high: float) -> str:
-    if score is None:
-        return " "
-    return GLYPHS[shade(score, low, high) if high > low else 0]
+    return " " if score is None else GLYPHS[shade(score, low, high) if high > low else 0]
 
 
 def step_curves(steps: Sequence[DownstreamStep]) -> Iterator[tuple[str, Curves]]:

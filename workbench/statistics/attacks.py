@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from msgspec import Struct, structs
 
+from workbench.core.options import grouped
 from workbench.core.verdict import Outcome
 from workbench.statistics.intervals import share_interval
 from workbench.statistics.records.probe import ControlFigures, FamilyFigures, ProbeFigures, SkipReason, VariantFigures
@@ -75,9 +76,7 @@ def _interval(judgements: Sequence[Judgement]) -> tuple[float, float] | None:
 
 
 def by_type(judgements: Iterable[Judgement]) -> dict[str, ProbeFigures]:
-    groups: dict[str, list[Judgement]] = {}
-    for one in judgements:
-        groups.setdefault(one.type, []).append(one)
+    groups = grouped((one.type, one) for one in judgements)
     return {name: figures(groups[name]) for name in sorted(groups)}
 
 

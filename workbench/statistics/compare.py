@@ -200,9 +200,7 @@ def power(a: Graded, b: Graded, question: IntArray) -> ComparisonPower | None:
     table = _count_by_question(a.right, b.right, a.counted & b.counted, question)
     sizes, (_, b_alone, a_alone, _) = table.sum(axis=1), table.T
     only_a, only_b, n = int(a_alone.sum()), int(b_alone.sum()), int(sizes.sum())
-    if n == 0:
-        return None
-    return ComparisonPower(n, (only_a + only_b) / n, detectable(sizes, a_alone, b_alone))
+    return None if n == 0 else ComparisonPower(n, (only_a + only_b) / n, detectable(sizes, a_alone, b_alone))
 
 
 def compare_graded(a: Graded, b: Graded, question: IntArray) -> PairedFigures | None:

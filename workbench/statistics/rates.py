@@ -213,9 +213,7 @@ def true_rate(accepted: float, known: Rates) -> float | None:
     from the results of a screening test", American Journal of Epidemiology 107, 1978.
     """
     informed = known.tpr + known.tnr - 1
-    if informed <= 0:
-        return None
-    return min(max((accepted + known.tnr - 1) / informed, 0.0), 1.0)
+    return None if informed <= 0 else min(max((accepted + known.tnr - 1) / informed, 0.0), 1.0)
 
 
 def best(everyone: Sequence[Rates]) -> list[Best]:

@@ -201,9 +201,7 @@ def _design_effect(influence: FloatArray, question: IntArray) -> float:
     sizes, sums = tally(question, influence)
     known = int(np.count_nonzero(sizes))
     alone = float(influence @ influence)
-    if alone == 0 or known < 2:
-        return 1.0
-    return max(known / (known - 1) * float(sums @ sums) / alone, 1.0)
+    return 1.0 if alone == 0 or known < 2 else max(known / (known - 1) * float(sums @ sums) / alone, 1.0)
 
 
 def _items_by_side(kind: IntArray) -> Iterator[tuple[IntArray, BoolArray]]:

@@ -26,7 +26,7 @@ from workbench.benchmarks.quotas import sample, strata
 from workbench.benchmarks.store import building
 from workbench.core.database import sets
 from workbench.core.errors import Command, UsageError, opt
-from workbench.core.options import record_from
+from workbench.core.options import grouped, record_from
 from workbench.core.project import Project
 from workbench.core.selection import NAMELESS, Condition, Selection, selection_of
 from workbench.core.sets import ItemMember, NewSet, SetName, SetReport, Shortfall, StoredSet, Strata
@@ -259,10 +259,8 @@ def _freeze_labelled(project: Project, options: HardOptions, queue: StoredSet) -
     known = columns(project)
     queued = list(sets.items(project.database.reader(), queue.id))
     label = labels(project, known, places(known, [one.item for one in queued]), options.gold)
-    able: dict[str, list[int]] = {}
-    for one, said in zip(queued, label.said.tolist(), strict=True):
-        if said >= 0:
-            able.setdefault(one.stratum, []).append(one.item)
+    said = zip(queued, label.said.tolist(), strict=True)
+    able = grouped((one.stratum, one.item) for one, gold in said if gold >= 0)
     how: Strata = settings_of(queue).get("strata", "proportional")
     members = tuple(
         ItemMember(item=item, stratum=stratum, gold=label.of[item][0], gold_from=label.of[item][1], subtype=typed)

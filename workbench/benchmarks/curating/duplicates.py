@@ -199,9 +199,7 @@ def wording(question: str, reference: str) -> Wording:
 
 def may_say_the_same(one: Wording, other: Wording) -> bool:
     words, others = one.words(), other.words()
-    if words <= others or others <= words:
-        return True
-    return one.answer != "" and one.answer == other.answer
+    return words <= others or others <= words or (one.answer != "" and one.answer == other.answer)
 
 
 # -- Texts that share most of their shingles: an exact search by prefixes of rare shingles.

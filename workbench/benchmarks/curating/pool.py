@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from workbench.core.database import people
 from workbench.core.errors import Command, UsageError, opt
 from workbench.core.label import coordinator_name
+from workbench.core.options import grouped
 from workbench.core.project import Project, batches
 from workbench.data.formats.fields import known_licence
 from workbench.data.store import licences
@@ -89,9 +90,7 @@ def candidate_questions(project: Project, scope: Scope, reason: str | None = Non
         UsageError: There are no questions in scope.
     """
     reader = project.database.reader()
-    proposed: dict[int, list[tuple[str, str]]] = {}
-    for question, code, name in curation.outside(reader, scope):
-        proposed.setdefault(question, []).append((code, name))
+    proposed = grouped((question, (code, name)) for question, code, name in curation.outside(reader, scope))
     for some in batches(inside(project, scope)):
         texts = curation.texts(reader, [one.id for one in some])
         for one in some:

@@ -19,6 +19,7 @@ from workbench.core.database import events, people
 from workbench.core.database.hashes import secret
 from workbench.core.errors import Command, UsageError, opt
 from workbench.core.label import LabelLine
+from workbench.core.options import grouped
 from workbench.core.project import Project, batches
 from workbench.core.selection import NAMELESS
 from workbench.core.taxonomy import TypeSuggestion, is_subtype, is_typed, parse_type
@@ -354,9 +355,7 @@ def pool_status(project: Project, scope: Scope) -> PoolStatus:
     drawn: dict[str, dict[str, int]] = {}
     for name, source, count in curation.drawn(reader):
         drawn.setdefault(source or NAMELESS, {})[name] = count
-    by_source: dict[str, list[PoolQuestion]] = {}
-    for question in questions:
-        by_source.setdefault(question.source or NAMELESS, []).append(question)
+    by_source = grouped((question.source or NAMELESS, question) for question in questions)
     everywhere: Counter[str] = Counter()
     for name in by_source:
         everywhere.update(drawn.get(name, {}))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -11,6 +11,7 @@ import msgspec
 from workbench.core.database import people
 from workbench.core.database.selection import chosen_subjects
 from workbench.core.label import FAST_MS, Task
+from workbench.core.options import grouped
 from workbench.core.project import Project
 from workbench.core.selection import Selection
 from workbench.labelling.store import agreement as store
@@ -239,9 +240,7 @@ def shared_groups(found: FirstPassLabels) -> tuple[Literal["domain", "type"] | N
 
 
 def _common_items(ratings: Ratings, names: Sequence[str]) -> Groups:
-    labellers: defaultdict[int, list[int]] = defaultdict(list)
-    for item, person in zip(ratings.item.tolist(), ratings.annotator.tolist(), strict=True):
-        labellers[item].append(person)
+    labellers = grouped(zip(ratings.item.tolist(), ratings.annotator.tolist(), strict=True))
     teams = Counter((tuple(sorted(team)), names[item]) for item, team in labellers.items())
     common: Groups = {}
     for (team, name), number in teams.items():

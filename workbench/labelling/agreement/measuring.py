@@ -352,9 +352,7 @@ def _figures_over_time(rated: Rated, found: FirstPassLabels) -> list[GroupFigure
 
 def _days_text(first: str, last: str) -> str:
     """Describe a range of days: ``2025-03-01``, ``2025-03-01…03-04``, ``2024-12-30…2025-01-02``."""
-    if first == last:
-        return first
-    return f"{first}…{last[5:] if first[:4] == last[:4] else last}"
+    return first if first == last else f"{first}…{last[5:] if first[:4] == last[:4] else last}"
 
 
 def _group_figures(rated: Rated, kept: BoolArray, name: str) -> GroupFigures:

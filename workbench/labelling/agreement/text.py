@@ -321,6 +321,4 @@ def _groups_text(title: str, by: str | None, groups: Sequence[GroupFigures]) -> 
 
 
 def group_name(name: str, by: str | None) -> str:
-    if by in ("type", "subtype") and name != UNTYPED:
-        return type_display(name)
-    return name or NAMELESS
+    return type_display(name) if by in ("type", "subtype") and name != UNTYPED else name or NAMELESS

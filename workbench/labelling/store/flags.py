@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from workbench.core.database.events import FLAG_STANDS
-from workbench.core.options import record_from
+from workbench.core.options import grouped, record_from
 
 _COLUMNS = (
     "f.uuid, f.subject, d.name, q.key, c.key, a.name, coalesce(f.note, ''), f.created_at, "
@@ -73,10 +73,8 @@ class Flag(Struct, frozen=True, kw_only=True):
 
 def open_flags(connection: sqlite3.Connection, completion: int | None = None) -> list[Flag]:
     """Return every open flag, oldest first; with ``completion`` only the flags on this item."""
-    before: dict[tuple[int, str], list[FlagExchange]] = {}
-    for row in connection.execute(_RAISED.format(_EARLIER), (completion,)):
-        flag = _flag(row)
-        before.setdefault((flag.completion, flag.annotator), []).append(record_from(FlagExchange, flag))
+    earlier = map(_flag, connection.execute(_RAISED.format(_EARLIER), (completion,)))
+    before = grouped(((flag.completion, flag.annotator), record_from(FlagExchange, flag)) for flag in earlier)
     found = [_flag(row) for row in connection.execute(_RAISED.format(FLAG_STANDS), (completion,))]
     return [structs.replace(flag, earlier=tuple(before.get((flag.completion, flag.annotator), ()))) for flag in found]
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sqlite3
 from typing import NamedTuple
 
+from workbench.core.options import grouped
+
 
 class StoredVersion(NamedTuple):
     version: str
@@ -55,7 +57,4 @@ def readers(connection: sqlite3.Connection) -> dict[str, list[str]]:
         "SELECT r.version, a.name FROM guideline_readings AS r JOIN annotators AS a ON a.id = r.annotator_id "
         "ORDER BY r.read_at, a.id"
     )
-    found: dict[str, list[str]] = {}
-    for version, name in rows:
-        found.setdefault(version, []).append(name)
-    return found
+    return grouped(rows)

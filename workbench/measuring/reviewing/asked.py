@@ -99,9 +99,7 @@ def who_says(votes: Sequence[RunVote], *words: OutcomeWord) -> str:
 
 def gold_says(case: QueueItem) -> str:
     """Describe an item's gold, such as ``gold says incorrect (agreed by 2 people)``."""
-    if case.gold == "none":
-        return "there is no gold"
-    return f"gold says {case.gold}{_gold_source_text(case)}"
+    return "there is no gold" if case.gold == "none" else f"gold says {case.gold}{_gold_source_text(case)}"
 
 
 def _gold_source_text(case: QueueItem) -> str:

@@ -12,6 +12,7 @@ from msgspec import Struct
 from workbench.core.database import people
 from workbench.core.errors import Command, UsageError, opt
 from workbench.core.label import Task
+from workbench.core.options import grouped
 from workbench.core.text.figures import counted, listed
 from workbench.core.verdict import OutcomeCode
 from workbench.labelling.store import agreement
@@ -206,10 +207,7 @@ def annotators(asked: QueueQuery) -> QueueContents:
 
     from workbench.statistics.disagreement import rank_by_score
 
-    differing: dict[int, list[tuple[float, str]]] = {}
-    for task in _TASKS:
-        for completion, one in _disputed_items(asked, task):
-            differing.setdefault(completion, []).append(one)
+    differing = grouped(disputed for task in _TASKS for disputed in _disputed_items(asked, task))
     items = np.array(sorted(differing), dtype=np.int64)
     place = np.searchsorted(asked.columns.item, items)
     there = asked.columns.item[np.minimum(place, len(asked.columns.item) - 1)] == items
@@ -233,9 +231,7 @@ def _disputed_items(asked: QueueQuery, task: Task) -> Iterator[tuple[int, tuple[
     about = agreement.subjects(reader, task, None)
     names = {person.id: person.name for person in people.all_people(asked.project.database)}
     for subject, labels in groupby(agreement.labels(reader, task), key=lambda label: label.subject):
-        by_value: dict[str, list[str]] = {}
-        for label in labels:
-            by_value.setdefault(label.value, []).append(names[label.annotator])
+        by_value = grouped((label.value, names[label.annotator]) for label in labels)
         if len(by_value) < 2:
             continue
         ruling = about[subject].ruling

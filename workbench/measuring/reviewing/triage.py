@@ -333,9 +333,7 @@ def _with_answers(case: TriageCase, item: ItemDetail, erring: ItemVerdict) -> Tr
 
 
 def _question_end(question: str) -> str:
-    if len(question) <= _MAX_QUESTION:
-        return question
-    return f"… {question[-_MAX_QUESTION:].partition(' ')[2]}"
+    return question if len(question) <= _MAX_QUESTION else f"… {question[-_MAX_QUESTION:].partition(' ')[2]}"
 
 
 def _erring_verdicts(item: ItemDetail, verifiers: Sequence[str]) -> list[ItemVerdict]:

@@ -13,6 +13,7 @@ import msgspec
 from workbench.core.database.events import IN_FORCE, OF_THIS_ROUND
 from workbench.core.database.selection import COLUMNS, GOLD, GOLD_FROM, GOLD_WORD, VISIBLE, items_sql
 from workbench.core.database.values import integers
+from workbench.core.options import grouped
 from workbench.core.verdict import OutcomeCode, OutcomeWord
 from workbench.measuring.records.review import GoldWord, Review
 
@@ -93,11 +94,7 @@ def current_by_completion(connection: sqlite3.Connection, completions: Sequence[
         f"WHERE r.completion_id = wanted.value AND {STANDING} ORDER BY r.created_at, r.uuid",
         (json.dumps(list(completions)),),
     )
-    found: dict[int, list[Review]] = {}
-    for row in rows:
-        review = _review(row)
-        found.setdefault(review.completion, []).append(review)
-    return found
+    return grouped((review.completion, review) for review in map(_review, rows))
 
 
 def by_uuid(connection: sqlite3.Connection, uuid: str) -> Review | None:

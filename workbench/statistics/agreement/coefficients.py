@@ -167,9 +167,7 @@ def percent_interval(units: Units, cluster: IntArray) -> tuple[float, float] | N
     shares = np.full(len(units.kind), np.nan)
     shares[there] = agreeing(units)[units.kind[there]]
     paired = ~np.isnan(shares)
-    if not paired.any():
-        return None
-    return share_interval(shares[paired], cluster[paired])
+    return share_interval(shares[paired], cluster[paired]) if paired.any() else None
 
 
 def prevalence(units: Units) -> FloatArray:

@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 def balanced_accuracy(counts: Confusion) -> float | None:
     sensitivity = ratio(counts.tp, counts.tp + counts.fn)
     specificity = ratio(counts.tn, counts.tn + counts.fp)
-    if sensitivity is None or specificity is None:
-        return None
-    return (sensitivity + specificity) / 2
+    return None if sensitivity is None or specificity is None else (sensitivity + specificity) / 2
 
 
 BALANCED_ACCURACY = Metric(

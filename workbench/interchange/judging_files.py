@@ -169,8 +169,9 @@ def _run_solutions(verifier: SandboxedVerifier, workers: int, sink: _PartitionSi
 
 def _require_target(source: Path, target: Path, *, anew: bool) -> None:
     if source.is_dir():
-        loop = 'for f in IN/*; do workbench judge-file "$f" "OUT/${f##*/}"; done'
-        raise FormatError(f"{source} is a folder.", f"Judge its files one by one: {loop}")
+        raise FormatError(
+            f"{source} is a folder.", "Judge its files one by one, in a loop of the shell (docs/machines.md)."
+        )
     if not target.name.endswith(_ENDINGS):
         raise FormatError(f"{target} is not a name for a file of rows.", f"Names end in {', '.join(_ENDINGS)}.")
     if target.is_dir():

@@ -10,7 +10,7 @@ from msgspec import structs
 from tests.helpers import make_project
 from tests.tui.stage import HOSTILE, ONE_SIZE, SIZES, add_run, notices, opened, press, settle, text_of
 from workbench.app.tui.app import WorkbenchApp
-from workbench.app.tui.kit.choices import ChoiceMenu
+from workbench.app.tui.kit.choices import PickMenu
 from workbench.app.tui.kit.columns import rows_of_table
 from workbench.app.tui.kit.compare_view import head, metrics_text
 from workbench.app.tui.kit.virtual_table import VirtualTable
@@ -190,10 +190,10 @@ async def test_a_and_b_are_chosen_from_a_list(tmp_path: Path) -> None:
     project = project_of_two(tmp_path)
     add_run(project, "third", dict.fromkeys(range(1, 13), Outcome.CORRECT))
     async with opened(project) as (app, pilot):
-        await press(pilot, *":c", "enter", "full_stop", "3")
+        await press(pilot, *":c", "enter", "full_stop", *"third", "enter")
         assert screen_of(app).asked == Pair(a="careful", b="third")
         # Whoever is chosen twice changes places.
-        await press(pilot, "comma", "3")
+        await press(pilot, "comma", *"third", "enter")
         assert screen_of(app).asked == Pair(a="third", b="careful")
         await press(pilot, "full_stop", "escape")
         assert screen_of(app).asked == Pair(a="third", b="careful")
@@ -317,8 +317,8 @@ async def test_hostile_names_are_only_text(tmp_path: Path, size: tuple[int, int]
         add_run(project, name, dict.fromkeys(range(1, len(HOSTILE) + 1), Outcome.CORRECT), reasons=HOSTILE)
     async with opened(project, size=size) as (app, pilot):
         await press(pilot, *":c", "enter", "right_square_bracket", "full_stop")
-        assert isinstance(app.screen, ChoiceMenu)
-        await press(pilot, "6")
+        assert isinstance(app.screen, PickMenu)
+        await press(pilot, *["down"] * 5, "enter")
         assert "[bold]x[/]" in text_of(app, "#compare-head")
         assert listed(app) == [1, 2, 3, 4, 5]
         assert not notices(app)

@@ -15,12 +15,14 @@ from textual.widgets import OptionList
 from tests.background import PATIENCE_S
 from tests.helpers import make_project, numbered
 from tests.tui.stage import ONE_SIZE, notices, opened, press, settle, text_of, until
+from tests.tui.test_history import listed
 from tests.unit.labelling.conflicting import label_all
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.choices import ChoiceMenu, PeopleMenu
 from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.person import PersonScreen
+from workbench.app.tui.screens.history import HistoryScreen
 from workbench.core.label import coordinator_name
 from workbench.core.project import Project
 from workbench.labelling import people, rulings
@@ -278,10 +280,8 @@ async def test_an_adjudicator_sees_what_was_stored_and_the_past_decisions(projec
         await press(pilot, "1", "y")
         assert "saved ✓ correct" in title(app)
         await press(pilot, "escape", *":l", "enter")
-        lines = app.screen.query_one(OptionList)
-        assert [str(lines.get_option_at_index(n).prompt).splitlines()[0][18:] for n in range(lines.option_count)] == [
-            "decided  ✓ correct"
-        ]
+        assert isinstance(app.screen, HistoryScreen)
+        assert [line[17:36] for line in listed(app.screen)] == ["decided  ✓ correct "]
         await press(pilot, "enter")
         assert "your decision" in title(app)
         await press(pilot, "right_square_bracket")

@@ -347,7 +347,7 @@ def build_record(record: type[Asked], said: Mapping[str, Any]) -> Asked:
 def run_job(job: Callable[..., T], options: Options, /, *args: Any, **more: Any) -> T:
     """Call a job with the fields of the options that it takes, by name; its ``selection`` is that of ``where``.
 
-    Fields that the job has no parameter for are left out.
+    Fields that the job has no parameter of this name for are left out, also where it has ``**more``.
 
     Args:
         args: Its first arguments.

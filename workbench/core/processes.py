@@ -149,7 +149,9 @@ def spaces() -> str:
         if os.readlink(PROC / "self") != str(os.getpid()):
             # This /proc is that of another namespace, with other process ids.
             return f"{_UNKNOWN} {_random_token(os.getpid())}"
-        return " ".join(os.readlink(PROC / "self/ns" / kind) for kind in ("pid", "time") if _has_namespace(kind))
+        return " ".join(
+            os.readlink(PROC / "self/ns" / kind) for kind in ("pid", "time") if (PROC / "self/ns" / kind).is_symlink()
+        )
     except OSError:
         return ""
 
@@ -244,10 +246,6 @@ def _read_machine() -> str:
     except (FileNotFoundError, NotADirectoryError, PermissionError):
         name = ""
     return hashlib.sha256(f"workbench {name} {platform.node()}".encode()).hexdigest()[:16]
-
-
-def _has_namespace(kind: str) -> bool:
-    return (PROC / "self/ns" / kind).is_symlink()
 
 
 class Closing(ABC):

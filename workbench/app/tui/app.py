@@ -102,7 +102,7 @@ class WorkbenchApp(App[None]):
             "ctrl+n",
             "projects",
             "Projects",
-            "Leave this project for another: recent, new or the demo.",
+            "Leave this project for another: recent, new (own data) or the demo.",
             False,
         ),
         Action("app.back", "escape,q", "go_back", "Back", "Go back to the previous screen."),

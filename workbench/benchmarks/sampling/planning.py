@@ -30,7 +30,6 @@ from workbench.core.project import Project
 from workbench.core.sets import SetName
 from workbench.llm.gate import ASSUMED_REPLY_TOKENS, cost_of
 from workbench.llm.records import Sampling, Usage
-from workbench.llm.server import ModelServer, Price
 from workbench.runs.store import calls
 from workbench.verifiers.option_record import parse_record
 from workbench.verifiers.serving import (
@@ -272,12 +271,10 @@ def _planned_model(project: Project, place: str, name: str, options: dict[str, s
         sampling=sampling,
         samples=samples,
         limits=limits,
-        price=parse_price(f"{place}.price", price) if price is not None else _price_of_model(project, server),
+        price=parse_price(f"{place}.price", price)
+        if price is not None
+        else prices_of(project.path, [server]).get(server.model),
     )
-
-
-def _price_of_model(project: Project, server: ModelServer) -> Price | None:
-    return prices_of(project.path, [server]).get(server.model)
 
 
 def _require_different(place: str, models: Sequence[PlannedModel]) -> None:

@@ -36,7 +36,7 @@ def choose_adversarial(vectors: Sequence[str], draw: Random, objective: Objectiv
     Returns:
         Positions in ``vectors``, ascending; fewer than five if no more are eligible.
     """
-    rates = [_pass_rate(vector) for vector in vectors]
+    rates = [vector.count("1") / len(vector) if vector else 0.0 for vector in vectors]
     best = sorted(range(len(vectors)), key=lambda place: -rates[place])[:_BEST_SOLUTIONS]
     others = [place for place in range(len(vectors)) if place not in best]
     if objective != "released":
@@ -77,10 +77,6 @@ def choose_discriminative(vectors: Sequence[str], draw: Random) -> list[int]:
 
 def distance(first: str, second: str) -> int:
     return sum(one != other for one, other in zip(first, second, strict=True))
-
-
-def _pass_rate(vector: str) -> float:
-    return vector.count("1") / len(vector) if vector else 0.0
 
 
 def _most_diverse(vectors: Sequence[str], places: list[int], *, by_sum: bool) -> list[int]:

@@ -117,13 +117,13 @@ def _fault_checks(problem: Problem, filters: Collection[str]) -> dict[str, Calla
     checks: dict[str, Callable[[ast.Module | None], bool]] = {
         "no_python": lambda tree: tree is None,
         "no_assert": lambda tree: tree is not None and not any(isinstance(node, ast.Assert) for node in ast.walk(tree)),
-        "no_call": lambda tree: tree is not None and bool(names) and not names & _names_in(tree),
+        "no_call": lambda tree: (
+            tree is not None
+            and bool(names)
+            and not names & {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+        ),
     }
     return {code: check for code, check in checks.items() if code in filters}
-
-
-def _names_in(tree: ast.Module) -> set[str]:
-    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
 
 
 # -- Tests written by a model, as a separate suite: for each problem, or for each solution, which the model sees.

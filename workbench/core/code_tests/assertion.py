@@ -161,16 +161,16 @@ def _combine_numbers(combined: Callable[[Any, Any], Any], left: Any, right: Any)
 def _is_modest(node: ast.AST) -> bool:
     level: list[ast.AST] = [node]
     for _ in range(_MAX_NESTING + 1):
-        if any(isinstance(parent, ast.Dict | ast.Set) and _count_keys(parent) > _MAX_KEYS for parent in level):
+        if any(
+            isinstance(parent, ast.Dict | ast.Set)
+            and len(parent.keys if isinstance(parent, ast.Dict) else parent.elts) > _MAX_KEYS
+            for parent in level
+        ):
             return False
         level = [child for parent in level for child in ast.iter_child_nodes(parent)]
         if not level:
             return True
     return False
-
-
-def _count_keys(node: ast.Dict | ast.Set) -> int:
-    return len(node.keys if isinstance(node, ast.Dict) else node.elts)
 
 
 # -- Source texts of nodes, in time independent of the length of the surrounding text.

@@ -458,9 +458,14 @@ def write_report(
     *,
     figures: Path | None = None,
     format: ReportFormat = "html",
+    verifiers: Sequence[str] = (),
+    selection: Selection | None = None,
+    protocol: Protocol3 | None = None,
+    gold: GoldChoice = "final",
+    examples: int = 3,
+    generated_at: str,
     more: Sequence[Section] = (),
     force: bool = False,
-    **asked: Any,
 ) -> WrittenReport:
     """Write the report to a file, atomically, and its plots to a folder.
 
@@ -471,7 +476,8 @@ def write_report(
         figures: The folder of the plots; None to write no plots.
         more: Sections made by other packages.
         force: Whether to replace existing files.
-        asked: The arguments of `gather`.
+
+    The other arguments are those of `gather`.
 
     Raises:
         FormatError: The file exists, or can't be written.
@@ -486,7 +492,15 @@ def write_report(
     with ExitStack() as stack:
         file = None if path is None else stack.enter_context(new_file(path, force=force))
         stack.enter_context(step("counting"))
-        contents = gather(project, **asked)
+        contents = gather(
+            project,
+            verifiers=verifiers,
+            selection=selection,
+            protocol=protocol,
+            gold=gold,
+            examples=examples,
+            generated_at=generated_at,
+        )
         size = None if file is None else file.write(_WRITERS[format](report_document(contents, more)).encode())
         drawn = [] if figures is None else write_pictures(figures, pictures(contents), force=force)
         return WrittenReport(size, drawn)

@@ -33,8 +33,8 @@ def _entry_text(entry: Entry) -> str:
 
 _COLUMNS: Columns[Entry] = (
     word("when", lambda entry: time_to_minute(entry.created_at), room=16, tone="dim"),
-    word("label or decision", _entry_text, room=(24, 48), tone="bold"),
-    word("question", lambda entry: entry.question, room=(20, 110), tone="dim"),
+    word("label or decision", _entry_text, room=(40, 48), tone="bold"),
+    word("question", lambda entry: entry.question, room=(18, 110), tone="dim"),
 )
 
 

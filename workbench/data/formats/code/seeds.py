@@ -205,10 +205,8 @@ def evolved(row: CodeRow) -> Iterator[ProblemRecord]:
         entry_point=row.maybe_text("entry_point"),
         setup=row.maybe_text("setup") or "",
         suites=nonempty_suites(base=tests)
-        | ({suite: tests} if isinstance(suite, str) and tests and _is_name(suite) else {}),
+        | (
+            {suite: tests} if isinstance(suite, str) and tests and suite.isprintable() and 0 < len(suite) <= 100 else {}
+        ),
     )
     yield ProblemRecord(line=row.line, raw=row.raw, problem=problem, source=source, extra=row.extra())
-
-
-def _is_name(text: str) -> bool:
-    return text.isprintable() and 0 < len(text) <= 100

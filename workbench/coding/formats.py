@@ -1,12 +1,13 @@
 """Read and write files of candidates, scored solutions and pass vectors, in external formats.
 
 A line of candidates has ``task_id`` and ``candidates`` (see `CandidateRow`), or ``all_solutions``, whose ids are
-optional. A file may also be one JSON list of such lines.
+optional. A file may also be one JSON list of such lines, or one object with such lines by name, in which the
+candidates may be under ``input``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -18,7 +19,7 @@ from workbench.core.code import OUTCOMES
 from workbench.core.errors import FormatError
 from workbench.core.item import Refusal
 from workbench.core.selection import is_usable_number
-from workbench.data.formats.documents import SourceDocument, documents
+from workbench.data.formats.documents import Row, SourceDocument, documents, read_all, without_nan
 from workbench.data.formats.lines import DEFAULT_MAX_LINE, RefusedError, make_refusal
 from workbench.data.formats.rows import decoded, read_checked
 from workbench.data.formats.source import detect_format, open_stream
@@ -42,7 +43,7 @@ class CandidateLine(Struct, frozen=True, kw_only=True):
     key: str
 
 
-_KEYS = ("candidates", "all_solutions")
+_KEYS = ("candidates", "all_solutions", "input")
 _NUMBERED = "all_solutions"
 _LINE = msgspec.json.Decoder(ProblemCandidates)
 
@@ -54,32 +55,57 @@ def read(path: Path) -> Iterator[CandidateLine | Refusal]:
         FormatError: The file can't be read.
     """
     seen: dict[Id, int] = {}
+    for name, row in _named_rows(path):
+        found = row if isinstance(row, Refusal) else _parse_row(name, row)
+        if isinstance(found, CandidateLine) and seen.setdefault(found.task_id, found.line) != found.line:
+            message = f"{found.task_id!r} is on line {seen[found.task_id]} already. Put its candidates together."
+            yield make_refusal(found.line, row.raw, RefusedError("duplicate_key", "task_id", message))
+        else:
+            yield found
+
+
+def _named_rows(path: Path) -> Iterator[tuple[str | None, Row]]:
+    """Yield the rows of a file: its lines, the elements of a JSON list, or the values of one object with their names.
+
+    Raises:
+        FormatError: The file can't be read.
+    """
     kind = detect_format(path)
     with open_stream(path) as (stream, _):
-        for row in documents(stream, "json" if kind == "json" else "jsonl", path, DEFAULT_MAX_LINE):
-            found = row if isinstance(row, Refusal) else _parse_row(row)
-            if isinstance(found, CandidateLine) and seen.setdefault(found.task_id, found.line) != found.line:
-                message = f"{found.task_id!r} is on line {seen[found.task_id]} already. Put its candidates together."
-                yield make_refusal(found.line, row.raw, RefusedError("duplicate_key", "task_id", message))
-            else:
-                yield found
+        if kind != "json":
+            yield from ((None, row) for row in documents(stream, "jsonl", path, DEFAULT_MAX_LINE))
+            return
+        text = without_nan(read_all(stream, path))
+    try:
+        found = msgspec.json.decode(text, type=dict[str, msgspec.Raw] | list[msgspec.Raw])
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise FormatError(f"{path}: {error}.", "Write one problem a line.") from error
+    named: Iterable[tuple[str | None, msgspec.Raw | bytes]] = [(None, text)]
+    if isinstance(found, list):
+        named = ((None, row) for row in found)
+    elif found.keys().isdisjoint((*_KEYS, "vectors")):
+        named = found.items()
+    for number, (name, row) in enumerate(named, 1):
+        yield name, SourceDocument(number, bytes(row), bytes(row))
 
 
-def _parse_row(row: SourceDocument) -> CandidateLine | Refusal:
+def _parse_row(name: str | None, row: SourceDocument) -> CandidateLine | Refusal:
     found = decoded(row.line, row.json, _LINE)
     try:
-        return found if isinstance(found, Refusal) else _candidate_line(row.line, found, row.json)
+        return found if isinstance(found, Refusal) else _candidate_line(row.line, name, found, row.json)
     except RefusedError as error:
         return make_refusal(row.line, row.raw, error)
 
 
-def _candidate_line(number: int, found: ProblemCandidates, json: bytes) -> CandidateLine:
+def _candidate_line(number: int, name: str | None, found: ProblemCandidates, json: bytes) -> CandidateLine:
     """Parse the problem.
 
     Raises:
         RefusedError: A field is missing, duplicated or out of range.
     """
-    task_id = found.task_id
+    task_id = name if found.task_id is None else found.task_id
+    if task_id is None:
+        raise RefusedError("missing_field", "task_id", "task_id is missing. Name the problem.")
     key = next((key for key in _KEYS if getattr(found, key) is not None), None)
     if key is None:
         raise RefusedError("missing_field", _KEYS[0], f"{task_id}: candidates are missing.")
@@ -196,7 +222,7 @@ def _scored_fault(row: ScoredRow) -> tuple[str, str] | None:
     return None if wrong is None else (wrong, f"{wrong} is not a finite number, or above 1e100.")
 
 
-# -- Files of pass vectors: one case a line.
+# -- Files of pass vectors: one case a line, or one JSON object of named cases.
 
 
 _CASE = msgspec.json.Decoder(VectorCase)
@@ -208,12 +234,22 @@ def read_vectors(path: Path) -> Iterator[tuple[int, VectorCase | Refusal]]:
     Raises:
         FormatError: The file can't be read.
     """
-    return read_checked(path, _CASE, _vector_fault)
+    for name, row in _named_rows(path):
+        if isinstance(row, Refusal):
+            yield row.line, row
+            continue
+        case = decoded(row.line, row.json, _CASE)
+        if isinstance(case, Refusal):
+            yield row.line, case
+        elif (message := _vector_fault(case)) is not None:
+            yield row.line, make_refusal(row.line, row.raw, RefusedError("wrong_type", "vectors", message))
+        else:
+            yield row.line, structs.replace(case, name=name or case.name)
 
 
-def _vector_fault(case: VectorCase) -> tuple[str, str] | None:
+def _vector_fault(case: VectorCase) -> str | None:
     if not case.vectors or any(set(vector) - {"0", "1"} for vector in case.vectors):
-        return "vectors", "vectors is a list of texts of 0 and 1, one a solution."
+        return "vectors is a list of texts of 0 and 1, one a solution."
     if len(set(map(len, case.vectors))) > 1:
-        return "vectors", "vectors have different lengths. Give every solution a character for every test."
+        return "vectors have different lengths. Give every solution a character for every test."
     return None

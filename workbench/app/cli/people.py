@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import click
 from msgspec import Meta
 
-from workbench.app.cli.common import confirmed, print_lines, required_selection, say, show, some
+from workbench.app.cli.common import confirmed, required_selection, say, show, some
 from workbench.app.cli.verb import Output, verb
 from workbench.core.errors import UsageError
 from workbench.core.options import (
@@ -482,20 +482,14 @@ class HistoryOptions(Options, frozen=True, kw_only=True):
         option("Show only events on this item, and on the answer type of its question.", metavar="COMPLETION_ID"),
     ] = None
     annotator: Annotated[str | None, option("Show only events of this person.", metavar="NAME")] = None
-    lines: Annotated[bool, option("Print one JSON line per event, in the format of `workbench labels DB import`.")] = (
-        False
-    )
 
 
 @verb
-def history_command(project: Project, options: HistoryOptions, as_json: bool) -> Output | None:
+def history_command(project: Project, options: HistoryOptions) -> Output:
     """Show who did what when: labels, edits, undos, decisions, flags, answers, looks at gold, reopenings …"""
     from workbench.labelling.ledger import history
 
     found = history(project, item=options.item, annotator=options.annotator)
-    if options.lines and not as_json:
-        print_lines(found)
-        return None
     return Output(found, lambda found: ("  ".join(_event_cells(line)) for line in found))
 
 

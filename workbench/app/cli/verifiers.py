@@ -18,6 +18,7 @@ from workbench.app.cli.common import (
     estimate_words,
     follow,
     say,
+    some,
     trusting,
     unended,
     usage_words,
@@ -188,9 +189,6 @@ def _judged_by_stored_replies(info: RunInfo) -> int:
 # -- ``workbench runs DB [list|show|pause|cancel|resume|delete]``
 
 
-_MAX_SHOWN = 20
-
-
 class RunsOptions(Options, frozen=True, kw_only=True):
     verb: Annotated[Literal["list", "show", "pause", "cancel", "resume", "delete"], argument()] = "list"
     run: Annotated[Whole | None, argument()] = None
@@ -314,10 +312,11 @@ def _show_costs(used: RunUsage, costs: RunCosts) -> None:
         click.echo(inert(f"  warning: {warning}"))
     if costs.ambiguous:
         click.echo("  calls that may have been charged although no reply came:")
-    for call in costs.ambiguous[:_MAX_SHOWN]:
-        click.echo(inert(f"    attempt {call.attempt}  {call.sent_at}  {call.completion_id or 'no item'}  {call.url}"))
-    if len(costs.ambiguous) > _MAX_SHOWN:
-        click.echo(f"    and {len(costs.ambiguous) - _MAX_SHOWN} more; --json has them all")
+    calls = [
+        f"attempt {one.attempt}  {one.sent_at}  {one.completion_id or 'no item'}  {one.url}" for one in costs.ambiguous
+    ]
+    for line in some(calls):
+        click.echo(inert(f"    {line}"))
 
 
 def _run_line(info: RunInfo) -> str:

@@ -147,15 +147,18 @@ class CandidateRow(Struct, frozen=True, kw_only=True):
 
 
 class ProblemCandidates(Struct, frozen=True, kw_only=True):
-    """One line of a file for ``workbench code select --from``; the candidates are in one of two keys.
+    """One line of a file for ``workbench code select --from``; the candidates are in one of three keys.
 
     Attributes:
+        task_id: The problem's id; it may be missing if the problem's name is the line's key.
         all_solutions: Candidates in the format of the released sets.
+        input: Candidates in the format of worked examples.
     """
 
-    task_id: Id
+    task_id: Id | None = None
     candidates: list[CandidateRow] | None = None
     all_solutions: list[CandidateRow] | None = None
+    input: list[CandidateRow] | None = None
 
 
 class SetSolution(Struct, frozen=True, kw_only=True):

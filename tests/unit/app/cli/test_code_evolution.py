@@ -142,9 +142,9 @@ def test_representatives_are_lines_and_bad_cases_are_refused(call: Call, tmp_pat
     assert "Expected `array`" in err
 
 
-def test_cases_are_seeded(call: Call, tmp_path: Path) -> None:
-    path = tmp_path / "cases.jsonl"
-    path.write_text(json.dumps({"name": "some", "vectors": ["1" * 10] * 8}))
+def test_named_cases_in_one_document_are_read_and_seeded(call: Call, tmp_path: Path) -> None:
+    path = tmp_path / "cases.json"
+    path.write_text(json.dumps({"some": {"vectors": ["1" * 10] * 8}}, indent=1))
     found = {
         seed: json.loads(call("representatives", "--from", path, "--mode", "adversarial", "--seed", seed)[1])
         for seed in range(6)
@@ -161,10 +161,9 @@ def test_cases_are_seeded(call: Call, tmp_path: Path) -> None:
 
 
 @pytest.mark.real_data
-def test_the_shared_cases_come_out_as_released(call: Call, shared_data: Path, tmp_path: Path) -> None:
-    path = tmp_path / "cases.jsonl"
-    cases = json.loads((shared_data / "code/evolve_select_cases.json").read_text())
-    path.write_text("".join(json.dumps({**case, "name": name}) + "\n" for name, case in cases.items()))
+def test_the_shared_cases_come_out_as_released(call: Call, shared_data: Path) -> None:
+    path = shared_data / "code/evolve_select_cases.json"
+    cases = json.loads(path.read_text())
     for mode in ("adversarial", "discriminative"):
         code, out, _ = call("representatives", "--from", path, "--mode", mode)
         assert code == 0

@@ -91,9 +91,9 @@ def test_history(database: Path, tmp_path: Path) -> None:
         ("b", "label"),
         ("coordinator", "reopen"),
     ]
-    lines = run("history", database, "--annotator", "a", "--lines").stdout
-    assert {json.loads(line)["annotator"] for line in lines.splitlines()} == {"a"}
-    (tmp_path / "h.jsonl").write_text(lines, "utf-8")
+    events = document("history", database, "--annotator", "a")
+    assert {event["annotator"] for event in events} == {"a"}
+    (tmp_path / "h.jsonl").write_text("".join(f"{json.dumps(event)}\n" for event in events), "utf-8")
     assert document("labels", database, "import", tmp_path / "h.jsonl")["imported"] == 0
     assert "new reference" in run("history", database).stdout
 

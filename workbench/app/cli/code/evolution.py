@@ -332,8 +332,8 @@ class CodeRepresentativesOptions(Options, frozen=True, kw_only=True):
 def representatives_command(options: CodeRepresentativesOptions) -> None:
     """Choose the solutions that the model sees in code evolve, one JSON line per case: name, selected, …
 
-    FILE holds one case per line, {"name": …, "vectors": ["1101", …]}. Each vector is one solution, with one character
-    per test, 1 for a pass; selected holds indexes into the list, from 0.
+    FILE holds one case per line, {"name": …, "vectors": ["1101", …]}, or one object of such cases by name. Each vector
+    is one solution, with one character per test, 1 for a pass; selected holds indexes into the list, from 0.
     """
     from workbench.coding.evolution.representatives import representatives
 

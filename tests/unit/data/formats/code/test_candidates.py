@@ -41,13 +41,14 @@ def test_ids_keep_their_type(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text"),
     [
+        ("a.json", json.dumps({"x": {"input": [ONE]}, "y": {"candidates": [ONE, TWO]}}, indent=1)),
         (
             "a.json",
             json.dumps([{"task_id": "x", "candidates": [ONE]}, {"task_id": "y", "candidates": [ONE, TWO]}], indent=1),
         ),
         ("a.jsonl", line(task_id="x", candidates=[ONE]) + "\n" + line(task_id="y")),
     ],
-    ids=["list", "lines"],
+    ids=["object", "list", "lines"],
 )
 def test_shapes(tmp_path: Path, name: str, text: str) -> None:
     found = taken(written(tmp_path, text, name))
@@ -72,7 +73,7 @@ def test_a_mark_says_more_than_rank_1(tmp_path: Path) -> None:
         ("nonsense", None, "JSON"),
         ("[]", None, "object"),
         (line(candidates=None), "candidates", "missing"),
-        (line(task_id=None), "task_id", "got `null`"),
+        (line(task_id=None), "task_id", "Name the problem"),
         (line(candidates=[{**ONE, "id": None}]), "candidates[0].id", "no id"),
         (line(candidates=[ONE, ONE]), "candidates[1].id", "two candidates"),
         (line(candidates=[ONE, {**TWO, "rank": 1}]), "candidates.rank", "t: two candidates are the ground truth"),

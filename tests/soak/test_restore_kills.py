@@ -233,7 +233,7 @@ def test_no_database_is_taken_from_under_who_writes_to_it(tmp_path: Path) -> Non
         assert writer.stdout
         while writer.stdout.readline():
             said += 1
-            with pytest.raises(StoreError, match="is open in process"):
+            with pytest.raises(StoreError, match="is in use"):
                 restore_backup(tmp_path / "copy.db", path)
             if said == 60:
                 (tmp_path / "stop").touch()

@@ -347,16 +347,22 @@ def build_record(record: type[Asked], said: Mapping[str, Any]) -> Asked:
 def run_job(job: Callable[..., T], options: Options, /, *args: Any, **more: Any) -> T:
     """Call a job with the fields of the options that it takes, by name; its ``selection`` is that of ``where``.
 
-    Fields that the job has no parameter of this name for are left out, also where it has ``**more``.
+    Fields that the job has no parameter for are left out.
 
     Args:
         args: Its first arguments.
         more: Arguments that are not fields, or replace one.
+
+    Raises:
+        TypeError: The job has ``**`` parameters, so the fields that it takes can't be told.
     """
     given = dict(_fields_with_values(options))
     if "where" in given:
         given["selection"] = selection_of(given["where"])
-    taken = [*inspect.signature(job).parameters][len(args) :]
+    parameters = inspect.signature(job).parameters.values()
+    if any(one.kind is one.VAR_KEYWORD for one in parameters):
+        raise TypeError(f"{job} has to name the options that it takes.")
+    taken = [one.name for one in parameters][len(args) :]
     return job(*args, **{name: given[name] for name in taken if name in given} | more)
 
 

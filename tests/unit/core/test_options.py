@@ -105,6 +105,14 @@ def test_a_job_gets_the_options_that_it_takes() -> None:
         run_job(measure, Measured(), "p", unknown=1)
 
 
+def test_a_job_that_would_take_any_option_gets_none() -> None:
+    def measure(project: str, **more: object) -> dict[str, object]:
+        return more
+
+    with pytest.raises(TypeError, match="has to name the options"):
+        run_job(measure, Measured(), "p")
+
+
 def test_a_value_of_several_types_keeps_them() -> None:
     class Capped(Options, frozen=True, kw_only=True):
         caps: dict[str, int] | int | None = None

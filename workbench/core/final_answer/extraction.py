@@ -31,11 +31,10 @@ MAX_ANSWER = 200
 """Most characters of a last line or of a sentence after "answer is" that count as an answer."""
 SHORT_REFERENCE = 120
 """Most characters of a reference that is its own final answer."""
-_THOUGHT = re.compile(
-    r"</?(?:[a-z]{1,12}[:_-])?(?:think|thinking|thoughts?|reasoning)>|\[/?think\]|◁/?think▷", re.IGNORECASE
-)
+_THOUGHT = r"</?(?:[a-z]{1,12}[:_-])?(?:think|thinking|thoughts?|reasoning)>|\[/?think\]|◁/?think▷"
 """A mark of reasoning as models write it: ``<think>``, ``<Thinking>``, ``<seed:think>``, ``[THINK]``, ``◁think▷``."""
-_OPEN_THOUGHT = re.compile(rf"[\s\ufeff]*(?:{_THOUGHT.pattern})", re.IGNORECASE)
+_OPEN_THOUGHT = re.compile(rf"[\s\ufeff]*(?:{_THOUGHT})", re.IGNORECASE)
+_THOUGHT_END = re.compile(_THOUGHT.replace("/?", "/"), re.IGNORECASE)
 _BRACE = re.compile(r"\\(?:boxed|fbox)\s*\{|\\.|[{}]", re.DOTALL)
 _CUE_WORDS = ("nswer", "NSWER", "答案")
 _CUE_REACH = 40
@@ -99,12 +98,10 @@ def completion_answer(text: str) -> FinalAnswer:
 
 @lru_cache(maxsize=8)
 def reply_start(completion: str) -> int:
-    """Return the offset at which a completion's reply begins: after the last ``</think>``."""
-    at = len(completion)
-    while (at := completion.rfind("/", 0, at)) > 0:
-        if (closing := _THOUGHT.match(completion, at - 1)) is not None:
-            return closing.end()
-    return 0
+    """Return the offset at which a completion's reply begins: after its last closed thought."""
+    may_end = any(mark in completion for mark in ("</", "[/", "◁/"))
+    closing = last_match(_THOUGHT_END, completion) if may_end else None
+    return 0 if closing is None else closing.end()
 
 
 def is_all_thought(completion: str) -> bool:

@@ -84,7 +84,6 @@ class PartCounts(Struct, frozen=True, kw_only=True):
 
 
 def count_part(everything: Columns, part: GoldItems) -> PartCounts:
-
     from workbench.statistics.intervals import distinct
 
     counts: dict[CountKey, int] = {
@@ -223,7 +222,6 @@ def _length_rows(characters: IntArray, gold: IntArray) -> list[LengthRow]:
 
 
 def _odd_items(everything: Columns, part: GoldItems) -> list[str]:
-
     from workbench.statistics.intervals import distinct
 
     found = []

@@ -1,4 +1,4 @@
-"""Runs on servers that refuse: for a while, so often a minute, from some call on, or at random; by the server's count.
+"""Runs on servers that refuse: for a while, so often a minute, from some call on, or each nth reply; as it counts.
 
 Time may be faster for both sides, so that a limit a minute takes no minute.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import random
 import re
 import subprocess
 import sys
@@ -63,11 +62,11 @@ class Refusing:
     """A server that judges by the number of an item, and counts.
 
     Args:
-        cuts: The share of its replies that are cut off; they are paid for.
+        cuts: Each reply whose number is a multiple of this is cut off; it is paid for. 0: none is.
         speed: How many times as fast its time and that of its clients is.
     """
 
-    def __init__(self, refuses: Refuses, cuts: float = 0.0, speed: float = 3.0) -> None:
+    def __init__(self, refuses: Refuses, cuts: int = 0, speed: float = 3.0) -> None:
         self.speed = speed
         self.served: Counter[str] = Counter()
         self.requests = 0
@@ -100,7 +99,7 @@ class Refusing:
         prompt, completion = 200 + number % 50, 10 + number % 7
         reply["usage"] = {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
         self.cost += (prompt * PROMPT_PRICE + completion * COMPLETION_PRICE) / 1e6
-        if random.Random(f"{key} {self.requests}").random() < self._cuts:
+        if self._cuts and self.requests % self._cuts == 0:
             return Scripted(body=json.dumps(reply)[:150])
         self.served[key] += 1
         return Scripted(body=reply)

@@ -31,7 +31,7 @@ IN_VAIN = ITEMS // 20
     [
         Refusing(overloaded_for(90), speed=1),
         Refusing(fifty_every(6), speed=1),
-        Refusing(never, cuts=0.03, speed=1),
+        Refusing(never, cuts=33, speed=1),
     ],
     ids=["overloaded", "fifty a minute", "malformed"],
 )

@@ -25,7 +25,7 @@ IN_VAIN = ITEMS // 20
 @pytest.mark.soak
 @pytest.mark.parametrize(
     "refusing",
-    [Refusing(overloaded_for(90), speed=1), Refusing(fifty_every(60), speed=40), Refusing(never, cuts=0.03)],
+    [Refusing(overloaded_for(90), speed=1), Refusing(fifty_every(60), speed=40), Refusing(never, cuts=33)],
     ids=["overloaded", "fifty a minute", "malformed"],
 )
 def test_a_run_ends_with_all_verdicts(tmp_path: Path, refusing: Refusing) -> None:

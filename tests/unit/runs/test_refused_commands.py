@@ -29,7 +29,7 @@ def test_a_server_that_is_overloaded_for_a_while_costs_few_calls(tmp_path: Path)
 
 
 def test_replies_that_are_cut_off_are_no_verdicts_and_paid_for(tmp_path: Path) -> None:
-    refusing = Refusing(never, cuts=0.05, speed=1)
+    refusing = Refusing(never, cuts=20, speed=1)
     with refused_command(tmp_path, refusing, ITEMS, latency=0.02) as run:
         run.check_whole(run.start())
         assert 0 < refusing.wasted <= ITEMS // 8

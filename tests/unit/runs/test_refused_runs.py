@@ -50,7 +50,7 @@ def test_what_waiting_does_not_mend_pauses_the_run(
 
 
 def test_replies_that_are_cut_off_are_asked_for_again_and_counted_as_paid_for(tmp_path: Path) -> None:
-    with refused_run(tmp_path, Refusing(never, cuts=0.03, speed=20), ITEMS) as run:
+    with refused_run(tmp_path, Refusing(never, cuts=33, speed=20), ITEMS) as run:
         run.check_whole(run.start())
         assert 0 < run.refusing.wasted <= ITEMS // 20 + 5
 

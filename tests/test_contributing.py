@@ -21,7 +21,7 @@ from tests.unit.measuring.scored_runs import add_complete_run
 from workbench.app.cli import data
 from workbench.app.verbs import COMMANDS
 from workbench.core.verdict import Outcome, Verdict
-from workbench.verifiers.rules import answer_types, comparing, reading
+from workbench.verifiers.rules import comparing, reading
 from workbench.verifiers.rules.question import TypedQuestion
 from workbench.verifiers.rules.reading import AnswerReader
 
@@ -88,8 +88,8 @@ def test_an_answer_type_is_added_as_told(monkeypatch: pytest.MonkeyPatch) -> Non
     roman = ModuleType("workbench.verifiers.rules.roman")
     monkeypatch.setitem(sys.modules, roman.__name__, roman)
     exec(compile(recipe("Adding an answer type to `rules`"), "roman.py", "exec", dont_inherit=True), vars(roman))
-    monkeypatch.setattr(reading, "READERS", ((roman.ROMAN.read, roman.ROMAN.of_a_name), *answer_types.READERS))
-    monkeypatch.setattr(comparing, "COMPARERS", answer_types.COMPARERS | roman.ROMAN.comparers)
+    monkeypatch.setattr(reading, "READERS", (roman.ROMAN, *comparing.READERS))
+    monkeypatch.setattr(comparing, "COMPARERS", comparing.COMPARERS | roman.ROMAN.comparers)
     assert _same(year, "MCMXLIV", "1944") is True
     assert _same(year, "MCMXLIV", "1946") is False
     assert _same(year, "MCMXLIV", "MCMXLVI") is False

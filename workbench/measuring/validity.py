@@ -28,7 +28,7 @@ from workbench.measuring.store import reviews
 from workbench.runs.store import runs
 from workbench.runs.store.verifier_inputs import inputs
 from workbench.statistics.records.agreement import Ceiling
-from workbench.verifiers.rules.options import letters, options
+from workbench.verifiers.rules.choices import letters, options
 
 if TYPE_CHECKING:
     from workbench.statistics.confusion import BoolArray, IntArray

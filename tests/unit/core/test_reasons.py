@@ -81,9 +81,9 @@ def rules() -> set[str]:
 
 def families() -> set[str]:
     """What the rule verifier's names of rules begin with, by its own table."""
-    from workbench.verifiers.rules import equality
+    from workbench.verifiers.rules import records
 
-    return set(equality.REASONS)
+    return set(records.REASONS)
 
 
 def test_codes_are_found_in_the_code() -> None:
@@ -113,9 +113,9 @@ def test_every_decision_has_a_sentence(outcome: bool | None, reason: str, rule: 
 
 
 def test_every_value_rule_has_sentences_for_both_verdicts() -> None:
-    from workbench.verifiers.rules import equality
+    from workbench.verifiers.rules import records
 
-    for family, reason in equality.REASONS.items():
+    for family, reason in records.REASONS.items():
         assert explain_verdict("correct", reason, family), family
         assert explain_verdict("incorrect", reason, family), family
 

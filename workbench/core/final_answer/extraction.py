@@ -99,9 +99,17 @@ def completion_answer(text: str) -> FinalAnswer:
 @lru_cache(maxsize=8)
 def reply_start(completion: str) -> int:
     """Return the offset at which a completion's reply begins: after its last closed thought."""
-    may_end = any(mark in completion for mark in ("</", "[/", "◁/"))
-    closing = last_match(_THOUGHT_END, completion) if may_end else None
-    return 0 if closing is None else closing.end()
+    ends = (_end_of_last_thought(completion, opening) for opening in ("</", "[/", "◁/"))
+    return max(ends)
+
+
+def _end_of_last_thought(completion: str, opening: str) -> int:
+    at = completion.rfind(opening)
+    while at >= 0:
+        if (closing := _THOUGHT_END.match(completion, at)) is not None:
+            return closing.end()
+        at = completion.rfind(opening, 0, at)
+    return 0
 
 
 def is_all_thought(completion: str) -> bool:

@@ -6,10 +6,9 @@ import datetime
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.verifiers.rules.equality import Equality, rejection
-from workbench.verifiers.rules.numberwords import in_digits
+from workbench.verifiers.rules.numbers import in_digits
 from workbench.verifiers.rules.patterns import Lexicon
-from workbench.verifiers.rules.records import AnswerText, Part, Value, ValueType
+from workbench.verifiers.rules.records import AnswerText, Equality, Part, Value, ValueType, rejection
 from workbench.verifiers.rules.spelling import plain
 
 if TYPE_CHECKING:

@@ -7,10 +7,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.verifiers.rules.conclusions import sentences
-from workbench.verifiers.rules.equality import Doubt, Equality
 from workbench.verifiers.rules.patterns import Lexicon
 from workbench.verifiers.rules.quantities import Quantity, quantity, same_quantity
-from workbench.verifiers.rules.records import Part, Text, ValueType
+from workbench.verifiers.rules.records import Doubt, Equality, Part, Text, ValueType
 from workbench.verifiers.rules.sense import DIGIT, has_change_word, has_denial, unknown_words, words
 from workbench.verifiers.rules.spelling import plain
 from workbench.verifiers.rules.units import Unit

@@ -9,9 +9,8 @@ import re
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.verifiers.rules.equality import by_value
 from workbench.verifiers.rules.patterns import Lexicon
-from workbench.verifiers.rules.records import AnswerText, Value, ValueType
+from workbench.verifiers.rules.records import AnswerText, Value, ValueType, by_value
 
 if TYPE_CHECKING:
     from workbench.verifiers.rules.reading import AnswerReader

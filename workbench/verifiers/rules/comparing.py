@@ -1,4 +1,4 @@
-"""Comparison of two parsed answers: one table of comparers, by the types of both.
+"""Comparison of two parsed answers: one table of comparers, by the types of both; a new type joins `TYPES`.
 
 Each comparer knows only the types of its row, and its rejection is final. It takes the reference's or the candidate's
 answer first, as its row defines, and is symmetric.
@@ -8,14 +8,58 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from workbench.verifiers.rules.answer_types import COMPARERS, WITH_ANY
-from workbench.verifiers.rules.equality import DIFFERENT, Doubt, Equality, Symbolic, undecided
-from workbench.verifiers.rules.reading import AnswerReader
-from workbench.verifiers.rules.records import Part
+from workbench.verifiers.rules.calendar import MOMENT
+from workbench.verifiers.rules.changes import CHANGE
+from workbench.verifiers.rules.chemistry import CHEMICAL
+from workbench.verifiers.rules.equations import EXPRESSION
+from workbench.verifiers.rules.figures import ALTERNATIVES, BASED, DECIMAL_COMMA, DIGIT_CODE, MEASURE, QUANTITY, RATIO
+from workbench.verifiers.rules.logic import FORMULA
+from workbench.verifiers.rules.members import COLLECTION, REGION
+from workbench.verifiers.rules.named import NAMED
+from workbench.verifiers.rules.parameters import INDEXED, PROGRESSIONS
+from workbench.verifiers.rules.piecewise import PIECEWISE
+from workbench.verifiers.rules.records import DIFFERENT, Doubt, Equality, Part, Symbolic, ValueType, undecided
 from workbench.verifiers.rules.sense import PLACE, ROUGH, UNREADABLE, are_opposed, explained_by
 from workbench.verifiers.rules.strings import other_case, same_print, same_text
+from workbench.verifiers.rules.wordings import BRACKETS, HUGE, OPTIONS, STATE, TERM, TEXT
+
+if TYPE_CHECKING:
+    from workbench.verifiers.rules.reading import AnswerReader
+
+TYPES: tuple[ValueType, ...] = (
+    HUGE,
+    TERM,
+    ALTERNATIVES,
+    NAMED,
+    CHANGE,
+    STATE,
+    OPTIONS,
+    TEXT,
+    BRACKETS,
+    PROGRESSIONS,
+    INDEXED,
+    MEASURE,
+    FORMULA,
+    CHEMICAL,
+    DIGIT_CODE,
+    DECIMAL_COMMA,
+    MOMENT,
+    BASED,
+    QUANTITY,
+    PIECEWISE,
+    REGION,
+    COLLECTION,
+    RATIO,
+    EXPRESSION,
+)
+"""The types in order of precedence: a type's row for any other type precedes those of later types."""
+READERS = tuple(known for known in TYPES if known.read is not None)
+COMPARERS = {types: comparer for known in TYPES for types, comparer in known.comparers.items()}
+"""The comparer of two types, for either order; ``object`` matches any other type."""
+WITH_ANY = tuple(one for one, other in COMPARERS if other is object)
+"""The types with a comparer for any other type, in order of precedence."""
 
 _WHOLE = re.compile(r"[-−]?\d{1,3}(?:(?:,|\{,\}|\\,)?\d{3})*")
 

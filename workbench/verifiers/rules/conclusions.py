@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from workbench.verifiers.rules.numberwords import NUMBER_WORDS
+from workbench.verifiers.rules.numbers import NUMBER_WORDS
 from workbench.verifiers.rules.patterns import Lexicon
 from workbench.verifiers.rules.sense import STATES, TOWARDS, is_prose, words
 from workbench.verifiers.rules.spelling import plain

@@ -6,9 +6,9 @@ import re
 from typing import Any, NamedTuple
 
 from workbench.core.final_answer import FinalAnswer, answer_after_cue, boxed_spans
-from workbench.verifiers.rules.algebra import is_bare
 from workbench.verifiers.rules.answers import (
     Answers,
+    answer_in_envelope,
     boxes_of,
     is_hedged,
     is_retracted,
@@ -17,21 +17,38 @@ from workbench.verifiers.rules.answers import (
     last_paragraph,
     list_items,
     stated_values,
+    unpack_json,
 )
-from workbench.verifiers.rules.choices import contradicts_letter, has_contrast, resolve_all_but, without_rejected
+from workbench.verifiers.rules.choices import (
+    contradicts_letter,
+    has_contrast,
+    letters,
+    resolve_all_but,
+    without_rejected,
+)
 from workbench.verifiers.rules.comparing import Comparison
 from workbench.verifiers.rules.conclusions import FIGURE, sentences
-from workbench.verifiers.rules.danger import MAX_CHARACTERS, TooComplex
-from workbench.verifiers.rules.envelopes import answer_in_envelope, unpack_json
-from workbench.verifiers.rules.equality import DIFFERENT, ComparedAnswer, Doubt, Equality, Symbolic, undecided
+from workbench.verifiers.rules.equations import is_bare
 from workbench.verifiers.rules.named import NamedValues, named_answer
-from workbench.verifiers.rules.options import letters
 from workbench.verifiers.rules.parameters import is_specialised
 from workbench.verifiers.rules.patterns import Lexicon
 from workbench.verifiers.rules.quantities import Quantity
 from workbench.verifiers.rules.reading import AnswerReader, conclusion
-from workbench.verifiers.rules.records import ChosenOptions, Collection, Expression, Part, Region, State, Text
-from workbench.verifiers.rules.roundings import is_unsound_chain, rounded_wrongly
+from workbench.verifiers.rules.records import (
+    DIFFERENT,
+    ChosenOptions,
+    Collection,
+    ComparedAnswer,
+    Doubt,
+    Equality,
+    Expression,
+    Part,
+    Region,
+    State,
+    Symbolic,
+    Text,
+    undecided,
+)
 from workbench.verifiers.rules.sense import (
     ROUGH,
     Around,
@@ -44,8 +61,14 @@ from workbench.verifiers.rules.sense import (
     word_count,
     words,
 )
-from workbench.verifiers.rules.solving import has_no_value, has_open_unknown, restates
-from workbench.verifiers.rules.spelling import plain, tidy
+from workbench.verifiers.rules.soundness import (
+    has_no_value,
+    has_open_unknown,
+    is_unsound_chain,
+    restates,
+    rounded_wrongly,
+)
+from workbench.verifiers.rules.spelling import MAX_CHARACTERS, TooComplex, plain, tidy
 from workbench.verifiers.rules.strings import (
     contains_any,
     enumerates,
@@ -56,9 +79,9 @@ from workbench.verifiers.rules.strings import (
     same_wording,
 )
 from workbench.verifiers.rules.structure import MAX_PARTS
-from workbench.verifiers.rules.subjects import is_about_another
 from workbench.verifiers.rules.surroundings import (
     Surroundings,
+    is_about_another,
     is_denied,
     is_part_of_formula,
     is_retracted_later,

@@ -1,28 +1,221 @@
-"""Equality of two expressions, decided by evaluating them.
-
-Rational functions are compared in a prime field, where agreement at two fixed points is practically a proof (Schwartz
-1980, Zippel 1979). Others are distinguished in doubles and, if those agree, confirmed in the field (if they are equal
-for any functions) or with many digits.
-"""
+"""Equality of two expressions, decided by evaluating them in a prime field, in doubles and in many digits."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import cmath
+import math
+import zlib
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from workbench.verifiers.rules.arithmetic import (
-    COMPLEX,
-    PRIME,
-    REAL,
-    Arithmetic,
-    Undefined,
-    field_value,
-    high_precision,
-    seed,
-)
 from workbench.verifiers.rules.nodes import Name, Node, Number, Power, Product, Sum
+
+PRIME = 2305843009227862079
+"""A prime of 62 bits that is 7 modulo 8 and modulo which 2, 3, 5 ... 59 are squares."""
+
+_MIXING_EXPONENT = 1_000_003
+
+
+class Undefined(Exception):
+    """The expression has no value at this point, or none that this arithmetic can represent."""
+
+
+@lru_cache(maxsize=4096)
+def seed(name: str) -> int:
+    """Return a fixed number for a name, in [0, 2**32)."""
+    return zlib.crc32(name.encode())
+
+
+def field_value(node: Node, point: Mapping[str, int]) -> int:
+    """Return an expression's value modulo PRIME; every name, also π and e, is an independent variable.
+
+    A function is replaced by an arbitrary one: if two trees agree, they are equal for any function. Square roots of
+    natural numbers are those of the real numbers, except for a common sign.
+
+    Raises:
+        Undefined: a division by zero.
+    """
+    if isinstance(node, Number):
+        value = node.value
+        return value % PRIME if isinstance(value, int) else value.numerator * _inverse(value.denominator) % PRIME
+    if isinstance(node, Name):
+        return point[node.text]
+    if isinstance(node, Sum):
+        return sum([field_value(term, point) for term in node.terms]) % PRIME
+    if isinstance(node, Product):
+        result = 1
+        for factor in node.factors:
+            result = result * field_value(factor, point) % PRIME
+        return result
+    if isinstance(node, Power):
+        return _field_power(node, point)
+    mixed = seed(node.function)
+    for argument in node.arguments:
+        mixed = _hash_pair(mixed, field_value(argument, point))
+    return mixed
+
+
+def _field_power(node: Power, point: Mapping[str, int]) -> int:
+    base = field_value(node.base, point)
+    exponent = node.exponent
+    if not isinstance(exponent, Number):
+        return _hash_pair(base, field_value(exponent, point))
+    value = exponent.value
+    if value == 0 and base == 0:
+        raise Undefined
+    if isinstance(value, int):
+        return pow(base, value, PRIME) if value >= 0 else pow(_inverse(base), -value, PRIME)
+    root = 0
+    if value.denominator == 2 and isinstance(node.base, Number):
+        root = pow(base, (PRIME + 1) // 4, PRIME)
+    if root * root % PRIME != base or not root:
+        root = _hash_pair(base, value.denominator)
+    return pow(root if value > 0 else _inverse(root), abs(value.numerator), PRIME)
+
+
+def _inverse(value: int) -> int:
+    if value % PRIME == 0:
+        raise Undefined
+    return pow(value, -1, PRIME)
+
+
+def _hash_pair(first: int, second: int) -> int:
+    return pow(
+        (first * 0x9E3779B97F4A7C15 + second * 0xC2B2AE3D27D4EB4F + 0x165667B19E3779F9) % PRIME, _MIXING_EXPONENT, PRIME
+    )
+
+
+class Arithmetic:
+    """Real or complex numbers of some precision, and their functions.
+
+    Args:
+        library: A module or context with ``sin``, ``exp``, ``log`` ... (math, cmath or an mpmath context).
+        convert: Makes one of its numbers from a rational one.
+        constants: The values of π, e and, where there is one, i.
+    """
+
+    def __init__(self, library: Any, convert: Callable[[int | Fraction], Any], constants: Mapping[str, Any]) -> None:
+        self.convert = convert
+        self.constants = constants
+        self._exp, self._log = library.exp, library.log
+        self._functions = _functions(library, convert)
+
+    def value(self, node: Node, point: Mapping[str, Any]) -> Any:
+        """Return the value where the names have the values of the point (which includes the constants).
+
+        Raises:
+            ValueError, ArithmeticError: the value does not exist or can't be represented.
+        """
+        if isinstance(node, Number):
+            return self.convert(node.value)
+        if isinstance(node, Name):
+            return point[node.text]
+        if isinstance(node, Sum):
+            return sum([self.value(term, point) for term in node.terms])
+        if isinstance(node, Product):
+            return math.prod([self.value(factor, point) for factor in node.factors])
+        if isinstance(node, Power):
+            return self._power(node, point)
+        arguments = [self.value(argument, point) for argument in node.arguments]
+        function = self._functions.get(node.function)
+        return self._unknown_function(node.function, arguments) if function is None else function(*arguments)
+
+    def _power(self, node: Power, point: Mapping[str, Any]) -> Any:
+        base = self.value(node.base, point)
+        exponent = node.exponent
+        if not isinstance(exponent, Number):
+            if isinstance(node.base, Name) and node.base.text == "e":
+                return self._exp(self.value(exponent, point))
+            return self._any_power(base, self.value(exponent, point))
+        value = exponent.value
+        if value == 0 and base == 0:
+            raise ZeroDivisionError("0 to the power of 0")
+        if isinstance(value, int):
+            return base**value
+        if _is_negative(base):
+            if value.denominator % 2 == 0:
+                return self._even_root(base, value)
+            root = (-base) ** self.convert(value)
+            return -root if value.numerator % 2 else root
+        return base ** self.convert(value)
+
+    def _any_power(self, base: Any, exponent: Any) -> Any:
+        if _is_negative(base) and exponent == round(exponent.real):
+            return base**exponent
+        return self._exp(exponent * self._log(base))
+
+    def _even_root(self, base: Any, exponent: Fraction) -> Any:
+        if "i" not in self.constants:
+            raise ValueError("an even root of a negative number")
+        return base ** self.convert(exponent)
+
+    def _unknown_function(self, function: str, arguments: list[Any]) -> Any:
+        angle = self.convert(Fraction(seed(function), 2**31))
+        for place, argument in enumerate(arguments, 1):
+            angle += self.convert(Fraction(7 * place, 11)) * argument + self.convert(Fraction(place, 13)) * argument**2
+        return self._functions["cos"](angle)
+
+
+def _is_negative(value: Any) -> bool:
+    return bool(value.imag == 0 and value.real < 0)
+
+
+def _functions(library: Any, convert: Callable[[int | Fraction], Any]) -> dict[str, Callable[..., Any]]:
+    one = convert(1)
+    named = {name: getattr(library, name) for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "asin", "acos")}
+    named |= {name: getattr(library, name) for name in ("atan", "asinh", "acosh", "atanh")}
+    gamma = getattr(library, "gamma", _no_gamma)
+    return named | {
+        "ln": library.log,
+        "cot": lambda x: one / library.tan(x),
+        "sec": lambda x: one / library.cos(x),
+        "csc": lambda x: one / library.sin(x),
+        "coth": lambda x: one / library.tanh(x),
+        "sech": lambda x: one / library.cosh(x),
+        "csch": lambda x: one / library.sinh(x),
+        "acot": lambda x: library.atan(one / x),
+        "asec": lambda x: library.acos(one / x),
+        "acsc": lambda x: library.asin(one / x),
+        "abs": abs,
+        "floor": lambda x: convert(int(library.floor(x))),
+        "ceil": lambda x: convert(int(library.ceil(x))),
+        "max": max,
+        "min": min,
+        "factorial": lambda x: gamma(x + one),
+        "binomial": lambda n, k: gamma(n + one) / (gamma(k + one) * gamma(n - k + one)),
+    }
+
+
+def _no_gamma(_: Any) -> Any:
+    raise ValueError("not for complex numbers")
+
+
+def _double(value: int | Fraction) -> float:
+    return value / 1 if isinstance(value, int) else value.numerator / value.denominator
+
+
+REAL = Arithmetic(math, _double, {"π": math.pi, "e": math.e})
+COMPLEX = Arithmetic(cmath, _double, {"π": math.pi, "e": math.e, "i": 1j})
+
+
+@lru_cache(maxsize=16)
+def high_precision(digits: int, is_complex: bool) -> Arithmetic:
+    import mpmath
+
+    context = mpmath.MPContext()
+    context.dps = digits
+
+    def convert(value: int | Fraction) -> Any:
+        return context.mpf(value.numerator) / value.denominator
+
+    constants = {"π": +context.pi, "e": +context.e}
+    return Arithmetic(context, convert, constants | ({"i": context.mpc(0, 1)} if is_complex else {}))
+
+
+# -- Equality of two expressions, decided by evaluating them.
+
 
 CONSTANTS = frozenset("πei")
 

@@ -6,10 +6,8 @@ import re
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from workbench.verifiers.rules.algebra import compared_as_expressions
 from workbench.verifiers.rules.conclusions import sentences
-from workbench.verifiers.rules.danger import TooComplex
-from workbench.verifiers.rules.equality import DIFFERENT, Doubt, Equality, by_value, decided
+from workbench.verifiers.rules.equations import compared_as_expressions
 from workbench.verifiers.rules.forms import in_form
 from workbench.verifiers.rules.quantities import (
     Based,
@@ -25,17 +23,22 @@ from workbench.verifiers.rules.quantities import (
     same_ratio,
 )
 from workbench.verifiers.rules.records import (
+    DIFFERENT,
     Alternatives,
     AnswerText,
     DigitCode,
+    Doubt,
+    Equality,
     Expression,
     Part,
     Text,
     Value,
     ValueType,
+    by_value,
+    decided,
 )
 from workbench.verifiers.rules.sense import words
-from workbench.verifiers.rules.spelling import APPROXIMATELY, plain
+from workbench.verifiers.rules.spelling import APPROXIMATELY, TooComplex, plain
 from workbench.verifiers.rules.units import MAX_UNIT, Unit, unit_powers
 
 if TYPE_CHECKING:
@@ -212,9 +215,9 @@ def _compare_chains(one: Part[Alternatives], other: Part[Any], with_: Comparison
     return next((verdict for verdict in verdicts if verdict and verdict.equal), verdicts[0] if verdicts else None)
 
 
-ALTERNATIVES = ValueType(_read_chain, {(Alternatives, object): _compare_chains}, of_a_name=True)
-DIGIT_CODE = ValueType(_read_code, {(DigitCode, object): _compare_codes}, of_a_name=True)
-DECIMAL_COMMA = ValueType(_read_decimal_comma, {}, of_a_name=True)
+ALTERNATIVES = ValueType(_read_chain, {(Alternatives, object): _compare_chains}, of_a_name=True, of_a_word=False)
+DIGIT_CODE = ValueType(_read_code, {(DigitCode, object): _compare_codes}, of_a_name=True, of_a_word=False)
+DECIMAL_COMMA = ValueType(_read_decimal_comma, {}, of_a_name=True, of_a_word=False)
 BASED = ValueType(
     _read_based,
     {
@@ -224,6 +227,7 @@ BASED = ValueType(
         (Based, Text): _compare_based_and_bare,
     },
     of_a_name=True,
+    of_a_word=False,
 )
 QUANTITY = ValueType(
     lambda source, reader: quantity(source.raw),
@@ -235,4 +239,5 @@ RATIO = ValueType(
     _read_ratio,
     {(Ratio, Ratio): _compare_ratios, (Ratio, Quantity): _compare_ratios, (Ratio, Text): _compare_ratios},
     of_a_name=True,
+    of_a_word=False,
 )

@@ -6,9 +6,8 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.verifiers.rules.equality import Doubt, Equality
 from workbench.verifiers.rules.patterns import Lexicon
-from workbench.verifiers.rules.records import AnswerText, Part, Value, ValueType
+from workbench.verifiers.rules.records import AnswerText, Doubt, Equality, Part, Value, ValueType
 from workbench.verifiers.rules.sense import has_denial
 from workbench.verifiers.rules.spelling import tidy
 

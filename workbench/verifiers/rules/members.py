@@ -6,13 +6,14 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from workbench.verifiers.rules.algebra import compared_as_expressions
-from workbench.verifiers.rules.equality import Doubt, Equality, all_of, decided, rejection
+from workbench.verifiers.rules.equations import compared_as_expressions
 from workbench.verifiers.rules.parameters import letter_of
 from workbench.verifiers.rules.quantities import Quantity
 from workbench.verifiers.rules.records import (
     AnswerText,
     Collection,
+    Doubt,
+    Equality,
     Expression,
     IntervalPiece,
     MatrixValue,
@@ -22,6 +23,9 @@ from workbench.verifiers.rules.records import (
     Term,
     Value,
     ValueType,
+    all_of,
+    decided,
+    rejection,
 )
 from workbench.verifiers.rules.regions import HIGHEST, LOWEST, IntervalForm, intervals
 from workbench.verifiers.rules.structure import Shape, name_without_index, shape, unit_vectors, with_plain_axes
@@ -329,6 +333,7 @@ REGION = ValueType(
         (Region, Expression): compared_as_expressions,
         (Region, object): rejection("interval"),
     },
+    of_a_word=False,
 )
 COLLECTION = ValueType(
     _read_collection,
@@ -338,5 +343,6 @@ COLLECTION = ValueType(
         (MatrixValue, Collection): _compare_matrix_and_tuple,
         (Collection, object): _compare_set_and_member,
     },
+    of_a_word=False,
 )
 """Lists, sets and tuples; the reader of this type also returns matrices and set-builders."""

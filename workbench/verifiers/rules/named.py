@@ -9,15 +9,13 @@ from json import JSONDecodeError
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.verifiers.rules.calendar import moment
-from workbench.verifiers.rules.equality import Doubt, Equality, all_of, decided
 from workbench.verifiers.rules.patterns import Lexicon
 from workbench.verifiers.rules.quantities import Quantity
-from workbench.verifiers.rules.records import Collection, Part, Value, ValueType
+from workbench.verifiers.rules.records import Collection, Doubt, Equality, Part, Value, ValueType, all_of, decided
 from workbench.verifiers.rules.sense import has_change_word, has_denial, is_prose, stem, unknown_words, words
-from workbench.verifiers.rules.spelling import tidy
+from workbench.verifiers.rules.spelling import FUNCTIONS, tidy
+from workbench.verifiers.rules.strings import singular
 from workbench.verifiers.rules.structure import names_and_value, split_list
-from workbench.verifiers.rules.terms import singular
-from workbench.verifiers.rules.tokens import FUNCTIONS
 
 if TYPE_CHECKING:
     from workbench.verifiers.rules.comparing import Comparison

@@ -13,8 +13,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from workbench.verifiers.rules.danger import TooComplex
-from workbench.verifiers.rules.tokens import NotUnderstood
+from workbench.verifiers.rules.spelling import NotUnderstood, TooComplex
 
 MAX_SIZE = 10_000
 """Maximum bits of a numerator or denominator."""

@@ -8,14 +8,22 @@ from fractions import Fraction
 from math import gcd, lcm
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from workbench.verifiers.rules.arithmetic import COMPLEX
-from workbench.verifiers.rules.equality import Doubt, Equality, decided
-from workbench.verifiers.rules.evaluate import CONSTANTS, features, numeric_point, same_value
+from workbench.verifiers.rules.evaluate import COMPLEX, CONSTANTS, features, numeric_point, same_value
+from workbench.verifiers.rules.expression import Statement, statements
 from workbench.verifiers.rules.nodes import Node, Number, negative, product, quotient, substituted, total
 from workbench.verifiers.rules.patterns import Lexicon
 from workbench.verifiers.rules.quantities import Quantity
-from workbench.verifiers.rules.records import AnswerText, Collection, Expression, Part, Value, ValueType
-from workbench.verifiers.rules.statements import Statement, statements
+from workbench.verifiers.rules.records import (
+    AnswerText,
+    Collection,
+    Doubt,
+    Equality,
+    Expression,
+    Part,
+    Value,
+    ValueType,
+    decided,
+)
 from workbench.verifiers.rules.structure import shape, split_list
 
 if TYPE_CHECKING:
@@ -337,4 +345,4 @@ def _read_values_by_index(source: AnswerText, reader: AnswerReader) -> Value | N
     return Collection("set", tuple(Part(f"{source.text} {one}", one) for one in said))
 
 
-INDEXED = ValueType(_read_values_by_index, {})
+INDEXED = ValueType(_read_values_by_index, {}, of_a_word=False)

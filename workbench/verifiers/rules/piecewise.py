@@ -5,15 +5,23 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from workbench.verifiers.rules.arithmetic import REAL
-from workbench.verifiers.rules.equality import Doubt, Equality
-from workbench.verifiers.rules.evaluate import features, finite_value
+from workbench.verifiers.rules.evaluate import REAL, features, finite_value
+from workbench.verifiers.rules.expression import statements
 from workbench.verifiers.rules.nodes import Node
 from workbench.verifiers.rules.quantities import Quantity
-from workbench.verifiers.rules.records import AnswerText, Expression, Part, Region, Term, Value, ValueType
+from workbench.verifiers.rules.records import (
+    AnswerText,
+    Doubt,
+    Equality,
+    Expression,
+    Part,
+    Region,
+    Term,
+    Value,
+    ValueType,
+)
 from workbench.verifiers.rules.regions import IntervalForm, cells, intervals_or_points, letter_values
 from workbench.verifiers.rules.sense import has_denial
-from workbench.verifiers.rules.statements import statements
 from workbench.verifiers.rules.structure import ROW_END
 
 if TYPE_CHECKING:
@@ -185,4 +193,5 @@ def _value_at(node: Node | None, name: str, number: float) -> float | None:
 PIECEWISE = ValueType(
     _read_piecewise,
     {(Piecewise, Piecewise): _compare_piecewise, (Piecewise, Expression): _compare_piecewise_and_formula},
+    of_a_word=False,
 )

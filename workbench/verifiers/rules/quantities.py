@@ -12,11 +12,17 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from workbench.verifiers.rules.calendar import NAMES_OF_TIME
-from workbench.verifiers.rules.danger import MAX_DIGITS, TooComplex
-from workbench.verifiers.rules.numbers import MAX_NUMBER, WrittenNumber, close_to, equal, leading_numeral, parse_number
-from workbench.verifiers.rules.numberwords import PARTS
+from workbench.verifiers.rules.numbers import (
+    MAX_NUMBER,
+    PARTS,
+    WrittenNumber,
+    close_to,
+    equal,
+    leading_numeral,
+    parse_number,
+)
 from workbench.verifiers.rules.patterns import Lexicon, PrefilteredPattern
-from workbench.verifiers.rules.spelling import plain
+from workbench.verifiers.rules.spelling import MAX_DIGITS, TooComplex, plain
 from workbench.verifiers.rules.units import Unit, unit
 
 # -- Numbers written in a base: ``1010_2``, ``1F_{16}``, ``0x1F``, "1010 (base 2)".

@@ -6,7 +6,7 @@ import re
 from fractions import Fraction
 from functools import cached_property
 
-from workbench.verifiers.rules.options import options
+from workbench.verifiers.rules.choices import options
 from workbench.verifiers.rules.patterns import Lexicon, PrefilteredPattern
 from workbench.verifiers.rules.quantities import RequiredForm, required_form
 from workbench.verifiers.rules.sense import stem, unknown_words, words

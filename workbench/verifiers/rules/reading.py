@@ -6,14 +6,13 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import Any
 
-from workbench.verifiers.rules.answer_types import READERS
 from workbench.verifiers.rules.calendar import Moment, moment
 from workbench.verifiers.rules.changes import ChangeValue, change
 from workbench.verifiers.rules.chemistry import Chemical, chemical
-from workbench.verifiers.rules.choices import VALUE, choice_of, closing_of, option_of, text_behind
+from workbench.verifiers.rules.choices import VALUE, choice_of, has_label, letters, option_of, text_behind
+from workbench.verifiers.rules.comparing import READERS, Comparison
 from workbench.verifiers.rules.conclusions import (
     beginnings,
     conclusion_of,
@@ -25,27 +24,28 @@ from workbench.verifiers.rules.conclusions import (
     values_in,
     without_means,
 )
-from workbench.verifiers.rules.danger import MAX_CHARACTERS, TooComplex
-from workbench.verifiers.rules.equality import ComparedAnswer, Doubt, Equality
 from workbench.verifiers.rules.equations import same_expression
-from workbench.verifiers.rules.leniency import AS_IT_IS, Leniency
 from workbench.verifiers.rules.logic import Formula, concluded_formula, formula
 from workbench.verifiers.rules.named import NamedValues, named_answer, named_reference
-from workbench.verifiers.rules.numberwords import NUMBER_WORDS, ORDINALS, PARTS, SCALES
-from workbench.verifiers.rules.options import has_label, letters
+from workbench.verifiers.rules.numbers import NUMBER_WORDS, ORDINALS, PARTS, SCALES
 from workbench.verifiers.rules.parameters import narrows, without_condition
 from workbench.verifiers.rules.patterns import Lexicon
 from workbench.verifiers.rules.quantities import Based, Quantity, Ratio, quantity
 from workbench.verifiers.rules.question import TypedQuestion
 from workbench.verifiers.rules.records import (
+    AS_IT_IS,
     Alternatives,
     AnswerText,
     Brackets,
     ChosenOptions,
     Collection,
+    ComparedAnswer,
     DigitCode,
+    Doubt,
+    Equality,
     Expression,
     Huge,
+    Leniency,
     Part,
     Region,
     State,
@@ -54,7 +54,6 @@ from workbench.verifiers.rules.records import (
     Value,
 )
 from workbench.verifiers.rules.regions import bound_as_inequality, interval_by_ends
-from workbench.verifiers.rules.roundings import EQUALS
 from workbench.verifiers.rules.sense import (
     DIGIT,
     NOTHING,
@@ -70,10 +69,10 @@ from workbench.verifiers.rules.sense import (
     word_count,
     words,
 )
-from workbench.verifiers.rules.solving import has_unknown
-from workbench.verifiers.rules.spelling import plain, tidy, with_decimal_points
+from workbench.verifiers.rules.soundness import EQUALS, has_unknown
+from workbench.verifiers.rules.spelling import MAX_CHARACTERS, TooComplex, plain, tidy, with_decimal_points
 from workbench.verifiers.rules.states import Vocabulary, find_stated_state, is_qualified, term, vocabulary_of
-from workbench.verifiers.rules.strings import same_wording
+from workbench.verifiers.rules.strings import same_wording, same_words_of
 from workbench.verifiers.rules.structure import (
     alternatives_of,
     count_hyphenated,
@@ -82,8 +81,8 @@ from workbench.verifiers.rules.structure import (
     split_list,
     split_steps,
 )
-from workbench.verifiers.rules.terms import same_words_of
 from workbench.verifiers.rules.units import MAX_UNIT, unit
+from workbench.verifiers.rules.wordings import closing_of
 
 _DATA = Lexicon("reading")
 _IMAGINARY = re.compile(r"(?<![A-Za-z\\])[ij](?![A-Za-z])(?:\s?(\d+(?:\.\d+)?|\\sqrt\{\d+\}))?")
@@ -123,22 +122,31 @@ class AnswerReader:
         self.question = question
         self.leniency = leniency
         self.vocabulary: Vocabulary | None = None
-        self.part = lru_cache(maxsize=_MAX_CACHED)(self._read_part)
-        """Parses an answer that is not a sentence, or a member of such an answer."""
-        self._known_reference = lru_cache(maxsize=_MAX_CACHED)(self._read_reference_and_vocabulary)
+        # Plain dictionaries: a cache of a bound method would keep the reader alive until a garbage collection.
+        self._parts: dict[tuple[str, int], Part[Any]] = {}
+        self._references: dict[str, tuple[Part[Any], Vocabulary | None]] = {}
         self.compared: dict[ComparedAnswer, tuple[Part[Any], Equality]] = {}
         """Parsed answers and their comparisons with the reference: many completions give the same answer."""
 
     def reference(self, text: str) -> Part[Any]:
-        part, self.vocabulary = self._known_reference(text)
+        if (known := self._references.get(text)) is None:
+            self.vocabulary = vocabulary_of(text, self.question.text)
+            known = self._read_reference(text), self.vocabulary
+            _keep(self._references, text, known)
+        part, self.vocabulary = known
         return part
 
-    def _read_reference_and_vocabulary(self, text: str) -> tuple[Part[Any], Vocabulary | None]:
-        self.vocabulary = vocabulary_of(text, self.question.text)
-        return self._read_reference(text), self.vocabulary
+    def part(self, text: str, depth: int = 0) -> Part[Any]:
+        """Parse an answer that is not a sentence, or a member of such an answer."""
+        if (known := self._parts.get((text, depth))) is None:
+            known = self._read_part(text, depth)
+            _keep(self._parts, (text, depth), known)
+        return known
 
     def _read_reference(self, text: str) -> Part[Any]:
         question = self.question
+        if text.isascii() and text.isdigit() and question.type != "C":
+            return self.part(text)
         if (several := self._read_alternatives(text)) is not None:
             return several
         joined = count_hyphenated(tidy(text))
@@ -199,8 +207,6 @@ class AnswerReader:
         return Part(tidy(text), Alternatives(tuple(parts))) if len(parts) > 1 else None
 
     def _are_same_parts(self, one: Part[Any], other: Part[Any]) -> bool:
-        from workbench.verifiers.rules.comparing import Comparison
-
         try:
             return Comparison(self).same(one, other) is True
         except Doubt:
@@ -234,6 +240,8 @@ class AnswerReader:
             how: How the answer was found.
             wanted: The reference's answer.
         """
+        if text.isascii() and text.isdigit() and isinstance(wanted.value, _RESULTS):
+            return self.part(text)
         if how == "math":
             text = last_step(text)
         elif how not in ("boxed", "hashes") and not isinstance(wanted.value, (State, ChosenOptions)):
@@ -357,7 +365,7 @@ class AnswerReader:
                 such words.
         """
         text = tidy(text)
-        if not word_count(text) and text.isascii():
+        if text.isascii() and (text.isalpha() or not word_count(text)):
             return None
         meant = None
         for value in values_in(text, self.question.counted):
@@ -408,7 +416,7 @@ class AnswerReader:
     def _same_words(self, one: str, other: str) -> bool:
         return same_words_of(one, other, self.question) is not None
 
-    def _read_part(self, raw: str, depth: int = 0) -> Part[Any]:
+    def _read_part(self, raw: str, depth: int) -> Part[Any]:
         found = self.typed(raw, depth)
         if found is not None and not isinstance(found.value, Text):
             return found
@@ -463,15 +471,24 @@ class AnswerReader:
             return whole, ""
         named = names_and_value(source.text)
         written = named if source.raw == source.text else names_and_value(source.raw)
-        for read, of_a_name in READERS:
-            value = read(source, self)
+        is_word = source.raw.isalpha() and source.raw.isascii()
+        for known in READERS:
+            if known.read is None or (is_word and not known.of_a_word):
+                continue
+            value = known.read(source, self)
             if value is not None:
                 return value, ""
-            if named and of_a_name:
+            if named and known.of_a_name:
                 behind = source._replace(raw=written[1] if written else named[1], text=named[1])
-                if (value := read(behind, self)) is not None:
+                if (value := known.read(behind, self)) is not None:
                     return value, named[0].replace(" ", "")
         return Text(is_prose(source.text)), ""
+
+
+def _keep(known: dict[Any, Any], key: Any, value: Any) -> None:
+    if len(known) >= _MAX_CACHED:
+        known.clear()
+    known[key] = value
 
 
 def conclusion(text: str) -> str | None:

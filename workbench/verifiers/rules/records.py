@@ -1,16 +1,142 @@
-"""A parsed answer: a value of a type, its name if it has one, and its qualifiers."""
+"""Records of `rules`: parsed answers, results of comparing them, and the options of strictness."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated, Any, Final, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
-from workbench.verifiers.rules.equality import Table
-from workbench.verifiers.rules.statements import Statement
+from msgspec import Meta
+
+from workbench.core.options import Options
+from workbench.verifiers.rules.expression import Statement
 from workbench.verifiers.rules.units import Unit
 
 if TYPE_CHECKING:
+    from workbench.verifiers.rules.comparing import Comparison
+    from workbench.verifiers.rules.quantities import Quantity
     from workbench.verifiers.rules.reading import AnswerReader
+
+Symbolic = Callable[[str, str], bool | None]
+"""Compares answers that the rules can't parse; may raise `NeedsAlgebra` if no worker is available."""
+
+REASONS = {
+    "list": "list",
+    "set": "set",
+    "tuple": "list",
+    "interval": "interval",
+    "matrix": "matrix",
+    "number": "number",
+    "quantity": "quantity",
+    "change": "quantity",
+    "percent": "quantity",
+    "degrees": "quantity",
+    "base": "number",
+    "date": "date_time",
+    "time": "date_time",
+    "expression": "expression",
+    "piecewise": "expression",
+    "equation": "equation",
+    "symbolic": "symbolic",
+    "state": "state",
+    "brackets": "brackets",
+    "chemical": "expression",
+}
+"""The reason code of a rule, by the first part of its name."""
+_BY_NAME = {
+    "text.differs": "text_differs",
+    "choice.letter": "letter",
+    "choice.text": "option_text",
+    "choice.none": "letter",
+}
+
+
+Comparer = Callable[["Part[Any]", "Part[Any]", "Comparison"], "Equality | None"]
+"""Compares two answers of its types, in the order of its row; returns None if undecided."""
+
+Table = dict[tuple[type, type], Comparer]
+
+
+class NeedsAlgebra(Exception):
+    """Only sympy may be able to compare the two answers."""
+
+
+class Doubt(Exception):
+    """The two answers may be equal; the argument is the reason for doubt as a code."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class Equality(NamedTuple):
+    """The result of comparing two answers.
+
+    Attributes:
+        equal: Whether they are equal.
+        rule: The deciding rule, such as ``"number.rounding"``.
+    """
+
+    equal: bool
+    rule: str
+
+    @property
+    def reason(self) -> str:
+        family = self.rule.partition(".")[0]
+        return _BY_NAME.get(self.rule) or ("text_equal" if family == "text" else REASONS[family])
+
+
+DIFFERENT = Equality(False, "text.differs")
+
+
+def decided(equal: bool | None, rule: str) -> Equality | None:
+    return None if equal is None else Equality(equal, rule)
+
+
+def by_value(rule: str) -> Comparer:
+    """Return a comparer of values that are equal only if their records are."""
+    return lambda one, other, with_: Equality(one.value == other.value, rule)
+
+
+def rejection(rule: str) -> Comparer:
+    """Return a comparer that finds all values of its types different."""
+    return lambda one, other, with_: Equality(False, rule)
+
+
+def any_of(verdicts: Iterable[bool | None]) -> bool | None:
+    """Return True if one is True, None if one is undecided, else False."""
+    known = set(verdicts)
+    return True if True in known else None if None in known else False
+
+
+def all_of(verdicts: Iterable[bool | None]) -> bool | None:
+    """Return False if one is False, None if one is undecided, else True."""
+    known = set(verdicts)
+    return False if False in known else None if None in known else True
+
+
+def undecided(reference: str, candidate: str) -> bool | None:
+    """Return None: a substitute for sympy where sympy must not be used."""
+    return None
+
+
+class ComparedAnswer(NamedTuple):
+    """An answer in a comparison, as a cache key: everything that the result depends on besides the question.
+
+    Attributes:
+        sentence: The answer's line.
+        how: How the answer was found.
+        symbolic: Compares answers that the rules can't parse.
+    """
+
+    reference: str
+    answer: str
+    sentence: str
+    how: str
+    symbolic: Symbolic
+
+
+# -- A parsed answer: a value of a type, its name if it has one, and its qualifiers.
 
 
 class Expression(NamedTuple):
@@ -187,8 +313,47 @@ class ValueType(NamedTuple):
         read: The parser; None for a type that only the question or a sentence determines.
         comparers: The type's rows in the table of comparers.
         of_a_name: Whether the text after a name and an equals sign may be of this type as well: ``x = 5``.
+        of_a_word: Whether a single word of ASCII letters may be of this type.
     """
 
     read: Reader | None
     comparers: Table
     of_a_name: bool = False
+    of_a_word: bool = True
+
+
+# -- Strictness of `rules`: the user's options.
+
+
+class Leniency(Options, frozen=True, kw_only=True):
+    """The options of `rules`; defaults are omitted from a configuration."""
+
+    tolerance: Annotated[float, Meta(ge=0, le=1, description="relative tolerance of numbers, such as 0.01")] = 0.0
+    units: Annotated[
+        Literal["optional", "required"], Meta(description="whether an answer must have the reference's unit")
+    ] = "optional"
+    form: Annotated[
+        Literal["asked", "any"],
+        Meta(description="form of a correct answer: asked (as the question asks for it) or any"),
+    ] = "asked"
+
+    def near(self, reference: Quantity, candidate: Quantity) -> Quantity:
+        if not self.tolerance or reference.pi != candidate.pi or _offset(reference) != _offset(candidate):
+            return candidate
+        wanted, scale = reference.number.value * _factor(reference, candidate), _factor(candidate, reference)
+        found = candidate.number.value * scale
+        if wanted == found or abs(found - wanted) > abs(wanted) * Fraction(self.tolerance):
+            return candidate
+        return candidate._replace(number=candidate.number._replace(value=wanted / scale))
+
+
+AS_IT_IS: Final = Leniency()
+"""The default options."""
+
+
+def _factor(side: Quantity, other: Quantity) -> Fraction:
+    return Fraction(side.unit.factor) if side.unit and other.unit else Fraction(1)
+
+
+def _offset(side: Quantity) -> object:
+    return side.unit if side.unit and side.unit.offset else None

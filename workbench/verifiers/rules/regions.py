@@ -7,14 +7,13 @@ from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from workbench.verifiers.rules.arithmetic import REAL
 from workbench.verifiers.rules.conclusions import conclusion_of
-from workbench.verifiers.rules.evaluate import CONSTANTS, features, finite_value
+from workbench.verifiers.rules.evaluate import CONSTANTS, REAL, features, finite_value
+from workbench.verifiers.rules.expression import statements
 from workbench.verifiers.rules.nodes import Name, Node, Number, substituted
 from workbench.verifiers.rules.patterns import Lexicon
 from workbench.verifiers.rules.sense import DIGIT, change_marks, has_denial, word_count, words
 from workbench.verifiers.rules.spelling import tidy
-from workbench.verifiers.rules.statements import statements
 from workbench.verifiers.rules.structure import shape, split_at_top_level, split_list
 
 _DATA = Lexicon("regions")

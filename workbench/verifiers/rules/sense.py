@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
-from workbench.verifiers.rules.numberwords import NUMBER_WORDS, names_place
+from workbench.verifiers.rules.numbers import NUMBER_WORDS, names_place
 from workbench.verifiers.rules.patterns import Lexicon
 from workbench.verifiers.rules.units import unit
 
@@ -279,6 +279,7 @@ def explained_by(text: str) -> frozenset[str]:
 _STEM_ENDINGS = ("ing", "ied", "ies", "ed", "es", "s", "e")
 
 
+@lru_cache(maxsize=16_384)
 def stem(word: str) -> str:
     """Return a word without its ending of plural or tense."""
     if not word.endswith(_STEM_ENDINGS):

@@ -1,6 +1,6 @@
 """The shape of an answer: lists, sets, tuples, intervals, matrices, split at their outermost level.
 
-Values are not compared here; `equality` does that, part by part.
+Values are not compared here; `members` does that, part by part.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ from typing import Literal, NamedTuple
 
 from workbench.verifiers.rules.patterns import Lexicon
 from workbench.verifiers.rules.sense import has_change_word
-from workbench.verifiers.rules.spelling import is_balanced
-from workbench.verifiers.rules.tokens import FUNCTIONS
+from workbench.verifiers.rules.spelling import FUNCTIONS, is_balanced
 
 Kind = Literal["list", "set", "tuple", "interval", "union", "matrix", "builder"]
 

@@ -15,7 +15,7 @@ from latex2sympy2_extended import NormalizationConfig, latex2sympy
 from latex2sympy2_extended.latex2sympy2 import ConversionConfig
 from sympy.concrete.expr_with_limits import ExprWithLimits
 
-from workbench.verifiers.rules.tokens import FUNCTIONS, NotUnderstood, tokenize
+from workbench.verifiers.rules.spelling import FUNCTIONS, NotUnderstood, tokenize
 
 _MACROS = {"\\" + name for name in FUNCTIONS.values()} | {
     *("\\frac", "\\sqrt", "\\binom", "\\choose", "\\lfloor", "\\rfloor", "\\lceil", "\\rceil", "\\partial"),

@@ -13,10 +13,9 @@ from workbench.verifiers.base import Isolation, Pending
 from workbench.verifiers.option_record import changed_values, choices, meanings, parse_record
 from workbench.verifiers.rules.answers import Answers, answers
 from workbench.verifiers.rules.decision import Decision, decide
-from workbench.verifiers.rules.equality import NeedsAlgebra, Symbolic
-from workbench.verifiers.rules.leniency import Leniency
 from workbench.verifiers.rules.question import TypedQuestion
 from workbench.verifiers.rules.reading import AnswerReader
+from workbench.verifiers.rules.records import Leniency, NeedsAlgebra, Symbolic
 
 RULE_VERSION = "10"
 """Incremented with every change that may change a verdict."""

@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING, Any
 from workbench.verifiers.rules.calendar import Moment
 from workbench.verifiers.rules.choices import VALUE, has_contrast, holds_label, names_another
 from workbench.verifiers.rules.conclusions import value_in
-from workbench.verifiers.rules.danger import TooComplex
-from workbench.verifiers.rules.equality import DIFFERENT, Doubt, Equality, by_value
-from workbench.verifiers.rules.numberwords import NUMBER_WORDS, ORDINALS, PARTS
+from workbench.verifiers.rules.numbers import NUMBER_WORDS, ORDINALS, PARTS
 from workbench.verifiers.rules.patterns import Lexicon
 from workbench.verifiers.rules.quantities import Quantity
 from workbench.verifiers.rules.records import (
+    DIFFERENT,
     AnswerText,
     Brackets,
     ChosenOptions,
     Collection,
+    Doubt,
+    Equality,
     Expression,
     Huge,
     MatrixValue,
@@ -29,8 +30,8 @@ from workbench.verifiers.rules.records import (
     Text,
     Value,
     ValueType,
+    by_value,
 )
-from workbench.verifiers.rules.restating import completes
 from workbench.verifiers.rules.sense import (
     change_marks,
     explained_by,
@@ -40,7 +41,8 @@ from workbench.verifiers.rules.sense import (
     word_count,
     words,
 )
-from workbench.verifiers.rules.states import term
+from workbench.verifiers.rules.spelling import TooComplex
+from workbench.verifiers.rules.states import completes, term
 from workbench.verifiers.rules.strings import (
     contains,
     extends_name,
@@ -48,9 +50,10 @@ from workbench.verifiers.rules.strings import (
     leads_sentence,
     other_case,
     same_wording,
+    same_words_of,
     spelled,
+    tells_person,
 )
-from workbench.verifiers.rules.terms import same_words_of, tells_person
 
 if TYPE_CHECKING:
     from workbench.verifiers.rules.comparing import Comparison
@@ -127,7 +130,8 @@ def _compare_texts(one: Part[Text], other: Part[Any], with_: Comparison) -> Equa
 
 
 def _is_contained(reference: str, answer: str, with_: Comparison) -> bool:
-    if change_marks(answer[: max(answer.find(reference), 0)]) - explained_by(with_.question.text):
+    marks = change_marks(answer[: max(answer.find(reference), 0)])
+    if marks and not marks <= explained_by(with_.question.text):
         return False
     if word_count(reference) and leads_sentence(answer, reference):
         return True
@@ -230,3 +234,56 @@ def _difference(ours: list[str], theirs: list[str]) -> list[str]:
 def _is_name(text: str) -> bool:
     text = _FORMULA_ASIDE.sub("", text)
     return _NAME.fullmatch(text) is not None and _ABBREVIATED.search(text) is None
+
+
+# -- Closing a sequence of brackets (Dyck words).
+
+
+_PAIRS = {"(": ")", "[": "]", "{": "}", "<": ">"}
+_ONLY = re.compile(r"[()\[\]{}<>\s]+")
+_INPUT = re.compile(r"[()\[\]{}<>](?:[ \t]*[()\[\]{}<>])+")
+_RUN = re.compile(r"[()\[\]{}<>](?:\s*[()\[\]{}<>])*")
+_TYPESET = re.compile(r"\\(?=[{}])|\\[lr](?:angle|brace|brack)|[$`\"'.,]|\\(?:text|left|right|,|;)")
+_NAMED = {"\\langle": "<", "\\rangle": ">", "\\lbrace": "{", "\\rbrace": "}", "\\lbrack": "[", "\\rbrack": "]"}
+
+
+def closing_of(text: str, question: str, whole: bool = False) -> str | None:
+    """Return the brackets with which an answer closes the question's sequence; None for any other answer.
+
+    Args:
+        text: The closing brackets alone, or the whole sequence.
+        question: The question with the sequence.
+        whole: Whether to return the answer's brackets even if it does not close the sequence.
+    """
+    if not whole and not (text.strip() and _ONLY.fullmatch(text)):
+        return None
+    said = _only_brackets(text)
+    if whole and not _ONLY.fullmatch(said) and (runs := _RUN.findall(_without_typesetting(text))):
+        said = "" if has_denial(text.rpartition(runs[-1][0])[0]) else _only_brackets(runs[-1])
+    for found in reversed(_INPUT.findall(question)):
+        sequence = _only_brackets(found)
+        closed = closing(sequence)
+        if closed and said in (closed, sequence + closed):
+            return closed
+    return said if whole else None
+
+
+def closing(sequence: str) -> str | None:
+    """Return the brackets that close a sequence; None if it can't be closed."""
+    expected: list[str] = []
+    for bracket in sequence:
+        if bracket in _PAIRS:
+            expected.append(_PAIRS[bracket])
+        elif not expected or expected.pop() != bracket:
+            return None
+    return "".join(reversed(expected))
+
+
+def _only_brackets(text: str) -> str:
+    return "".join(_without_typesetting(text).split())
+
+
+def _without_typesetting(text: str) -> str:
+    for name, bracket in _NAMED.items():
+        text = text.replace(name, bracket)
+    return _TYPESET.sub("", text)

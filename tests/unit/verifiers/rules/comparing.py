@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from workbench.verifiers.rules.comparing import Comparison
-from workbench.verifiers.rules.equality import Doubt, Equality
 from workbench.verifiers.rules.quantities import RequiredForm
 from workbench.verifiers.rules.question import TypedQuestion
 from workbench.verifiers.rules.reading import AnswerReader
+from workbench.verifiers.rules.records import Doubt, Equality
 
 
 def compared(a: str, b: str, wanted: RequiredForm | None = None) -> Equality | None:

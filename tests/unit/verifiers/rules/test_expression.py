@@ -13,10 +13,9 @@ import pytest
 from tests.unit.verifiers.rules.hostile import BOMBS
 from workbench import judge
 from workbench.core.verdict import Outcome
-from workbench.verifiers.rules.danger import TooComplex
 from workbench.verifiers.rules.equations import same_expression
-from workbench.verifiers.rules.statements import statements
-from workbench.verifiers.rules.tokens import FUNCTIONS
+from workbench.verifiers.rules.expression import statements
+from workbench.verifiers.rules.spelling import FUNCTIONS, TooComplex
 
 EQUAL = {
     "numbers": [

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from workbench.verifiers.rules.danger import TooComplex
 from workbench.verifiers.rules.equations import same_expression
+from workbench.verifiers.rules.spelling import TooComplex
 
 NUMBERS = st.integers(0, 99).map(str) | st.sampled_from(["0.5", "1.25", "1{,}000"])
 ATOMS = NUMBERS | st.sampled_from(["x", "y", "x_1", r"\pi", "e", "i", "n", r"\alpha", "C", "f(x)"])

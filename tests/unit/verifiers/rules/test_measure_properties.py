@@ -11,10 +11,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.unit.verifiers.rules.comparing import compared
-from workbench.verifiers.rules.danger import TooComplex
 from workbench.verifiers.rules.numbers import close_to, parse_number
 from workbench.verifiers.rules.patterns import entries
 from workbench.verifiers.rules.quantities import RequiredForm, quantity, required_form
+from workbench.verifiers.rules.spelling import TooComplex
 from workbench.verifiers.rules.units import unit
 
 COMPARERS: tuple[Callable[[str, str], object], ...] = (

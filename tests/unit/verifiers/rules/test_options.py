@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.verifiers.rules.options import letters, named_letters, options
+from workbench.verifiers.rules.choices import letters, named_letters, options
 
 FOUR = {"A": "red", "B": "green", "C": "blue", "D": "none of these"}
 

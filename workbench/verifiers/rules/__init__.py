@@ -3,34 +3,26 @@
 The steps of an item, and their modules:
 
 1. `verifier`: the verifier ``rules``. It decides at once what it can; only comparisons that need sympy wait for a
-worker. 2. `answers`, `envelopes`: both final answers, out of boxes, tags, JSON, ``####``, polite last lines; and texts
-that never
-   count as one: an echoed question, words to a judge, a verdict line. `question`: its demands on the answer's form;
-   `options`: those it offers.
+   worker.
+2. `answers`: both final answers, out of boxes, tags, JSON, ``####``, polite last lines; and texts that never count as
+   one: an echoed question, words to a judge, a verdict line. `question`: its demands on the answer's form; `choices`:
+   the options it offers.
 3. `reading`: each answer is read once, into a `records.Part`: a value of a type, its name, and its qualifiers
    (`sense`: bounds, denials, shares, approximate numbers, sides). In a sentence it reads the value that the sentence
    concludes with (`conclusions`), by the reference's type, and none if the sentence states another such value as well.
-   `answer_types` lists the types:
-   each has a record, a reader and its rows of the table of comparers, whose rejections are final (`equality`):
-   `figures`               with `quantities`, `numbers`, `numberwords`, `units`: numbers and what surrounds them
+4. `comparing`: the types of answers and the table of their comparers, whose rejections are final. A type has a record,
+   a reader and rows of the table:
+   `figures`               with `quantities`, `numbers`, `units`: numbers and what surrounds them
    `changes`               increases and decreases
    `calendar`              dates and times
    `members`               with `structure`, `regions`: lists, sets, tuples, matrices; intervals, unions
    `named`                 values by name: what each person gets, which term goes with which definition
-   `algebra`               with `tokens`, `expression`, `nodes`, `statements`: text to tokens to tree
+   `equations`             with `spelling`, `expression`, `nodes`, `evaluate`: text to tokens to trees to values
    `parameters`            residue classes, general solutions, values by an index
    `piecewise`             functions given in pieces
    `logic`, `chemistry`    formulas
-   `wordings`              with `choices`, `states`, `restating`, `strings`, `terms`: options; yes or no; names,
-                           phrases
-4. `comparing`: two answers, by the row of their types. Values are equal if their trees have equal values:
-   `equations`, with `evaluate` and `arithmetic` in a prime field, in doubles, in many digits; sums, integrals and
-   limits by `symbolic`, only in worker processes. `forms`: the form that an answer must have in addition to its value.
-   `leniency`: how strictly, as a user may choose.
-5. `decision`: the verdict. It abstains on an equal answer that is not solved (`solving`), that its completion denies
-   or makes part of a larger formula (`surroundings`), gives for another quantity than the one the question asks for
-   (`subjects`), or rounds wrongly (`roundings`). It rejects only what the rules understand (`wordings`).
-
-Throughout: `spelling` removes differences of typing, `danger` limits the work (`TooComplex`), `patterns` reads the
-words, phrases and names of ``data/`` and skips a pattern if a text lacks its literals.
+   `wordings`              with `choices`, `states`, `strings`: options; yes or no; names, texts
+   `forms` checks the form that a question asks for, `symbolic` calls sympy, `patterns` loads the words of ``data/``.
+5. `decision`: the verdict, after doubts about an accepted answer: what surrounds it in the completion
+   (`surroundings`), and whether it is solved and agrees with its own rounding (`soundness`).
 """

@@ -24,11 +24,7 @@ _BLANKS = re.compile(r"[ \t]{2,}")
 _READ = 20_000
 _SIGHT = 14
 _LETTERS = tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
-_LOWER_LETTERS = tuple("abcdefghijklmnopqrstuvwxyz")
-_ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
-_UPPER_ROMAN = tuple(number.upper() for number in _ROMAN)
 _CIRCLED = tuple("①②③④⑤⑥⑦⑧⑨⑩")
-_DIGITS = tuple(str(number) for number in range(1, 21))
 
 
 class _LabelStyle(NamedTuple):
@@ -38,51 +34,24 @@ class _LabelStyle(NamedTuple):
         labels: The labels in order.
         probe: A fast pattern; a text without a match has no second label.
         marker: A pattern of a label (group 1) with its mark; it begins with a sign, so that the search is fast.
-        before: A pattern of the text required right before the marker; None if any text may precede it.
+        before: A pattern of the text required right before the marker.
     """
 
     labels: tuple[str, ...]
     probe: PrefilteredPattern
     marker: re.Pattern[str]
-    before: re.Pattern[str] | None = None
+    before: re.Pattern[str]
 
     def marks(self, text: str) -> list[re.Match[str]]:
         found = self.marker.finditer(text)
-        before = self.before
-        if before is None:
-            return list(found)
-        return [mark for mark in found if before.search(text[max(mark.start() - _SIGHT, 0) : mark.start()])]
+        return [mark for mark in found if self.before.search(text[max(mark.start() - _SIGHT, 0) : mark.start()])]
 
 
-_STYLES = (
-    _LabelStyle(
-        _LETTERS, PrefilteredPattern(r"\(\s*B"), re.compile(r"\((?<![\w)(\]\\^_]\()\s*([A-Z])\s*(?:\\\s)?\s*\)")
-    ),
-    _LabelStyle(
-        _LETTERS,
-        PrefilteredPattern(r"B\s*[.:)、．：]"),
-        re.compile(r"([A-Z])\s*[.:)、．：]"),
-        re.compile(r"(?:\A|\n|\\q?quad|  |\$)[ \t$*\-]{0,6}\Z"),
-    ),
-    _LabelStyle(
-        _LETTERS,
-        PrefilteredPattern(r"B\s*[.:)、．：]"),
-        re.compile(r"([A-Z])\s*(?:[.:](?=[\s$\\])|[)、．：])"),
-        re.compile(r"(?:\A|[\s;,？?])\Z"),
-    ),
-    _LabelStyle(_LETTERS, PrefilteredPattern(r"\[B\]"), re.compile(r"(?<![\w\]])\[([A-Z])\](?!\()")),
-    _LabelStyle(
-        _LOWER_LETTERS,
-        PrefilteredPattern(r"\n[ \t*-]{0,6}b\.\s"),
-        re.compile(r"([a-z])\.(?=\s)"),
-        re.compile(r"(?:\A|\n)[ \t*\-]{0,6}\Z"),
-    ),
-    _LabelStyle(_LOWER_LETTERS, PrefilteredPattern(r"\bb\)"), re.compile(r"(?:^|\s)\(?([a-z])\)(?=\s)")),
-    _LabelStyle(_CIRCLED, PrefilteredPattern("②"), re.compile(r"([①-⑩])")),
-    _LabelStyle(_ROMAN, PrefilteredPattern(r"\(ii\)"), re.compile(r"(?<![\w)])\(([ivx]{1,4})\)")),
-    _LabelStyle(_UPPER_ROMAN, PrefilteredPattern(r"II[.)]"), re.compile(r"(?:^|\s)\(?([IVX]{1,4})[.)](?=\s)")),
+*_STYLES, _NUMBERED = (
+    _LabelStyle(tuple(labels.split()), PrefilteredPattern(probe), re.compile(marker), re.compile(before))
+    for labels, probe, marker, before in _OPTIONS.table("styles")
 )
-_NUMBERED = _LabelStyle(_DIGITS, PrefilteredPattern(r"2[.)]"), re.compile(r"(?:^|\s)\(?(\d{1,2})[.)](?=\s)"))
+"""The styles in order of precedence; the last one is of numbers, which are options only if a question has no others."""
 _BETWEEN_BEFORE = re.compile(r"(?:\\ |[\s$;,*&~])+")
 _BETWEEN_BEHIND = re.compile(r"(?:\\qquad|\\quad|\\\\|\\ |\n-|[\s$;,*&~])+\Z")
 _BETWEEN_ENDS = frozenset("d\\- \t\n\r\f\v$;,*&~\u3000\xa0")
@@ -116,7 +85,7 @@ def options(question: str, numbered: bool = False) -> dict[str, str]:
         text = _BLANKS.sub("  ", text)
     if "\\t" in text or "\\m" in text or "\\bf" in text:
         text = _WRAPPER.sub(r" \1 ", text)
-    for style in (*_STYLES, _NUMBERED) if numbered else _STYLES:
+    for style in [*_STYLES, _NUMBERED] if numbered else _STYLES:
         if style.labels[1] in text and style.probe.search(text) and (run := _last_run(style.marks(text), style.labels)):
             ends = [mark.start() for mark in run[1:]] + [len(text)]
             return {mark[1]: _option_text(text[mark.end() : end]) for mark, end in zip(run, ends, strict=True)}

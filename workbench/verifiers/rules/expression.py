@@ -494,6 +494,20 @@ def statements(text: str) -> tuple[Statement, ...] | None:
         return None
 
 
+def value_trees(text: str) -> list[Node] | None:
+    """Return the values that a text states, without their names: two for a plus-minus sign; None for anything else."""
+    said = statements(text)
+    if said is None or any(statement.signs and not statement.assigned for statement in said):
+        return None
+    return [statement.parts[-1][0] for statement in said]
+
+
+def value_tree(text: str) -> Node | None:
+    """Return the only value that a text states; None for anything else."""
+    trees = value_trees(text)
+    return trees[0] if trees is not None and len(trees) == 1 else None
+
+
 def _parse_statement(tokens: list[str]) -> Statement:
     if _RELATIONS.isdisjoint(tokens):
         return Statement((tuple(read(tokens)),), (), False)

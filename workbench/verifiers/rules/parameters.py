@@ -9,7 +9,7 @@ from math import gcd, lcm
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.verifiers.rules.evaluate import COMPLEX, CONSTANTS, features, numeric_point, same_value
-from workbench.verifiers.rules.expression import Statement, statements
+from workbench.verifiers.rules.expression import Statement, value_trees
 from workbench.verifiers.rules.nodes import Node, Number, negative, product, quotient, substituted, total
 from workbench.verifiers.rules.patterns import Lexicon
 from workbench.verifiers.rules.quantities import Quantity
@@ -127,17 +127,10 @@ def _parse_list(text: str, names: frozenset[str] | None = None) -> tuple[Progres
 
 
 def _parse_values(text: str, names: frozenset[str] | None = None) -> list[Progression] | None:
-    trees = _parse_trees(text)
+    trees = value_trees(text)
     found = [] if trees is None else [_progressions_of_tree(tree, names) for tree in trees]
     known = [one for several in found if several is not None for one in several]
     return known if known and None not in found else None
-
-
-def _parse_trees(text: str) -> list[Node] | None:
-    said = statements(text)
-    if said is None or any(statement.signs and not statement.assigned for statement in said):
-        return None
-    return [statement.parts[-1][0] for statement in said]
 
 
 def _parameter_of(tree: Node, names: frozenset[str] | None = None) -> str | None:
@@ -175,7 +168,7 @@ def _parse_congruence(text: str) -> tuple[Progression, ...] | None:
     if found is None or not (modulus := int(found[2])):
         return None
     members = split_list(found[1].strip(" {}\\"))
-    trees = [_parse_trees(member) for member in members]
+    trees = [value_trees(member) for member in members]
     starts = [tree for several in trees if several is not None for tree in several]
     if not starts or None in trees or not all(isinstance(start, Number) for start in starts):
         return None
@@ -193,7 +186,7 @@ def _parse_words(text: str, question: str) -> tuple[Progression, ...] | None:
     if (parity := _DATA.parity.fullmatch(text)) is not None:
         return (Progression(Number(int(parity[1] == "odd")), Number(2)),)
     multiples = _DATA.multiples.fullmatch(text)
-    trees = _parse_trees(multiples[2] or multiples[3]) if multiples else None
+    trees = value_trees(multiples[2] or multiples[3]) if multiples else None
     if multiples is None or trees is None or len(trees) != 1 or not _numeric_value(trees[0]):
         return None
     twice = product([Number(2), trees[0]])
@@ -337,7 +330,7 @@ def _indices(text: str) -> list[int] | None:
 def _read_values_by_index(source: AnswerText, reader: AnswerReader) -> Value | None:
     found = None if source.depth or "," not in source.text else _DATA.indexed.search(source.text)
     indices = _indices(found[2]) if found else None
-    trees = _parse_trees(source.text[: found.start()]) if found else None
+    trees = value_trees(source.text[: found.start()]) if found else None
     if found is None or not indices or trees is None or any(_parameter_of(tree) != found[1] for tree in trees):
         return None
     values = [substituted(tree, {found[1]: Number(index)}) for tree in trees for index in indices]

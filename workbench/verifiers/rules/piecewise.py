@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.verifiers.rules.evaluate import REAL, features, finite_value
-from workbench.verifiers.rules.expression import statements
+from workbench.verifiers.rules.expression import value_tree
 from workbench.verifiers.rules.nodes import Node
 from workbench.verifiers.rules.quantities import Quantity
 from workbench.verifiers.rules.records import (
@@ -96,7 +96,7 @@ def _read_piecewise(source: AnswerText, reader: AnswerReader) -> Value | None:
 
 
 def _is_restricted(value: str, where: str) -> bool:
-    formula, within = _parse_formula(value), intervals_or_points(where) if where else None
+    formula, within = value_tree(value), intervals_or_points(where) if where else None
     return formula is not None and within is not None and within[0] in (None, *features(formula).names)
 
 
@@ -130,7 +130,7 @@ class _Function(NamedTuple):
 
 
 def _make_function(value: Piecewise) -> _Function | None:
-    formulas = [_parse_formula(part.text) for part, _ in value.pieces]
+    formulas = [value_tree(part.text) for part, _ in value.pieces]
     places = [None if where is None else intervals_or_points(where.text) for _, where in value.pieces]
     known = tuple(formula for formula in formulas if formula is not None)
     if len(known) < len(formulas) or any(
@@ -139,12 +139,6 @@ def _make_function(value: Piecewise) -> _Function | None:
         return None
     names = frozenset(found[0] for found in places if found is not None and found[0] is not None)
     return _Function(known, tuple(None if found is None else found[1] for found in places), names)
-
-
-def _parse_formula(text: str) -> Node | None:
-    said = statements(text) or ()
-    assigned = len(said) == 1 and (said[0].assigned or not said[0].signs)
-    return said[0].parts[-1][0] if assigned else None
 
 
 def _same_function(one: Piecewise, other: Piecewise) -> bool:

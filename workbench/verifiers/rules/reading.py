@@ -70,7 +70,7 @@ from workbench.verifiers.rules.sense import (
     words,
 )
 from workbench.verifiers.rules.soundness import EQUALS, has_unknown
-from workbench.verifiers.rules.spelling import MAX_CHARACTERS, TooComplex, plain, tidy, with_decimal_points
+from workbench.verifiers.rules.spelling import MAX_CHARACTERS, MAX_DIGITS, TooComplex, plain, tidy, with_decimal_points
 from workbench.verifiers.rules.states import Vocabulary, find_stated_state, is_qualified, term, vocabulary_of
 from workbench.verifiers.rules.strings import same_wording, same_words_of
 from workbench.verifiers.rules.structure import (
@@ -130,7 +130,7 @@ class AnswerReader:
 
     def reference(self, text: str) -> Part[Any]:
         if (known := self._references.get(text)) is None:
-            self.vocabulary = vocabulary_of(text, self.question.text)
+            self.vocabulary = None if _is_whole(text) else vocabulary_of(text, self.question.text)
             known = self._read_reference(text), self.vocabulary
             _keep(self._references, text, known)
         part, self.vocabulary = known
@@ -145,7 +145,7 @@ class AnswerReader:
 
     def _read_reference(self, text: str) -> Part[Any]:
         question = self.question
-        if text.isascii() and text.isdigit() and question.type != "C":
+        if _is_whole(text) and question.type != "C":
             return self.part(text)
         if (several := self._read_alternatives(text)) is not None:
             return several
@@ -240,7 +240,7 @@ class AnswerReader:
             how: How the answer was found.
             wanted: The reference's answer.
         """
-        if text.isascii() and text.isdigit() and isinstance(wanted.value, _RESULTS):
+        if _is_whole(text) and isinstance(wanted.value, _RESULTS):
             return self.part(text)
         if how == "math":
             text = last_step(text)
@@ -427,6 +427,8 @@ class AnswerReader:
     def typed(self, raw: str, depth: int = 0) -> Part[Any] | None:
         if len(raw) > MAX_CHARACTERS:
             return Part(raw, Huge())
+        if _is_whole(raw) and raw[0] != "0" and len(raw) <= MAX_DIGITS and not self.question.of_bits:
+            return Part(raw, quantity(raw))
         if (source := self._make_source(raw, depth)) is None:
             return None
         raw, text = source.raw, source.text
@@ -462,13 +464,6 @@ class AnswerReader:
         return AnswerText(bare if given else raw, bare, depth, given, whole=text) if bare else None
 
     def _read_value(self, source: AnswerText) -> tuple[Value, str]:
-        if (
-            source.raw.isdigit()
-            and source.raw[0] != "0"
-            and not self.question.of_bits
-            and (whole := quantity(source.raw)) is not None
-        ):
-            return whole, ""
         named = names_and_value(source.text)
         written = named if source.raw == source.text else names_and_value(source.raw)
         is_word = source.raw.isalpha() and source.raw.isascii()
@@ -483,6 +478,10 @@ class AnswerReader:
                 if (value := known.read(behind, self)) is not None:
                     return value, named[0].replace(" ", "")
         return Text(is_prose(source.text)), ""
+
+
+def _is_whole(text: str) -> bool:
+    return text.isascii() and text.isdigit()
 
 
 def _keep(known: dict[Any, Any], key: Any, value: Any) -> None:

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from workbench.verifiers.rules.conclusions import conclusion_of
 from workbench.verifiers.rules.evaluate import CONSTANTS, REAL, features, finite_value
-from workbench.verifiers.rules.expression import statements
-from workbench.verifiers.rules.nodes import Name, Node, Number, substituted
+from workbench.verifiers.rules.expression import value_tree
+from workbench.verifiers.rules.nodes import Name, Number, substituted
 from workbench.verifiers.rules.patterns import Lexicon
 from workbench.verifiers.rules.sense import DIGIT, change_marks, has_denial, word_count, words
 from workbench.verifiers.rules.spelling import tidy
@@ -237,15 +237,10 @@ def _intervals_of_cells(inside: list[bool], ends: list[str]) -> list[IntervalFor
 
 
 def _end_value(text: str) -> float | None:
-    tree = _parse_tree(text)
+    tree = value_tree(text)
     if tree is None:
         return None
     return finite_value(tree, {**letter_values(features(tree).names), **REAL.constants})
-
-
-def _parse_tree(text: str) -> Node | None:
-    said = statements(text) or ()
-    return said[0].parts[0][0] if len(said) == 1 and not said[0].signs else None
 
 
 def _region_of_shape(text: str, depth: int) -> Found | None:
@@ -283,7 +278,7 @@ def _parse_distance(left: str, sign: str, right: str) -> Found | None:
     if linear is None:
         return None
     name, factor, added = linear
-    bound = _parse_tree(right)
+    bound = value_tree(right)
     if isinstance(bound, Number):
         low, high = (str(Fraction(side * bound.value - added) / factor) for side in (-1, 1))
         low, high = (low, high) if factor > 0 else (high, low)
@@ -298,7 +293,7 @@ def _parse_distance(left: str, sign: str, right: str) -> Found | None:
 
 def _parse_linear(text: str) -> tuple[str, Fraction, Fraction] | None:
     """Return the name, its factor and the constant term in ``2x - 5``; None for anything else."""
-    tree = _parse_tree(text)
+    tree = value_tree(text)
     names = features(tree).names - CONSTANTS if tree is not None else frozenset()
     if tree is None or len(names) != 1:
         return None

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, get_args
 from msgspec import structs
 
 from workbench.core import project as projects
+from workbench.core.closing import Closing
 from workbench.core.errors import UsageError
-from workbench.core.processes import Closing
 from workbench.core.selection import Selection, selection_of
 from workbench.core.verdict import GoldChoice, Protocol3
 from workbench.data import querying

@@ -1,9 +1,7 @@
 """Atomic writes, and temporary files and folders, which are removed after their process has ended.
 
-A temporary file is called ``.NAME.PROCESS.part``, after its final name and the process that writes it, and this process
-holds a lock on it. A file is removed as a leftover only if both the process in its name is gone and the lock is free:
-the process id is not reliable in a folder shared by machines or containers, nor the lock on a file system without
-locks.
+A temporary file is called ``.NAME.TOKEN.part``, after its final name, and the process that writes it holds a lock on
+it. A file whose lock is free is a leftover.
 """
 
 from __future__ import annotations
@@ -16,14 +14,14 @@ import secrets
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator
+import time
+import weakref
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from itertools import chain, count
 from pathlib import Path
 from typing import IO, Final
-
-from workbench.core.processes import IN_NAMES, life_named, this_process
 
 STANDARD_INPUT: Final = "standard input"
 """The displayed name of a file that is a copy of standard input."""
@@ -179,14 +177,112 @@ def _not_own_error(what: str, path: Path) -> NotOwnFileError:
     return NotOwnFileError(errno.EPERM, f"it is {what}, where the program keeps its own file: remove it", str(path))
 
 
-_PART: Final = re.compile(rf"\..+\.{IN_NAMES}\.part(?:-wal|-shm|-journal)?", re.DOTALL | re.ASCII)
+# -- Locks between processes: the system releases them when a process ends, however it ends.
+
+
+class FileLock:
+    """A lock on a file of its own, until it is released or this process ends; no child of this process keeps it."""
+
+    def __init__(self, path: Path, descriptor: int) -> None:
+        self._path = path
+        self._descriptor: int | None = descriptor
+        _LOCKS.add(self)
+
+    def __enter__(self) -> FileLock:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+    @property
+    def descriptor(self) -> int | None:
+        """Return the open file; None once the lock is released."""
+        return self._descriptor
+
+    def release(self, *, remove: bool = True) -> None:
+        """Release the lock.
+
+        Args:
+            remove: Whether to remove the file as well.
+        """
+        if self._descriptor is not None:
+            if remove:
+                self._path.unlink(missing_ok=True)
+            fcntl.flock(self._descriptor, fcntl.LOCK_UN)
+            self.forget()
+
+    def forget(self) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+
+_LOCKS: Final = weakref.WeakSet[FileLock]()
+
+
+def _forget_locks() -> None:
+    for lock in list(_LOCKS):
+        lock.forget()
+
+
+os.register_at_fork(after_in_child=_forget_locks)
+
+
+def take_lock(path: Path) -> FileLock | None:
+    """Take the lock on a file, which is created if it is missing; return None if it is held already.
+
+    Raises:
+        OSError: The file can't be locked.
+    """
+    while True:
+        descriptor = opened_own(path, os.O_RDWR | os.O_CREAT)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if _is_at(descriptor, path):
+                return FileLock(path, descriptor)
+        except BlockingIOError:
+            os.close(descriptor)
+            return None
+        except BaseException:
+            os.close(descriptor)
+            raise
+        # Its last holder has removed it in the meantime.
+        os.close(descriptor)
+
+
+def is_locked(path: Path) -> bool:
+    """Return whether a process holds the lock on a file, or may hold it: another user's file can't be read."""
+    try:
+        with open_own(path) as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    return False
+
+
+def _is_at(descriptor: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(descriptor), os.lstat(path))
+    except FileNotFoundError:
+        return False
+
+
+# -- Temporary files and folders.
+
+
+_TOKEN: Final = "[0-9a-f]{16}"
+_PART: Final = re.compile(rf"\..+\.{_TOKEN}\.part", re.DOTALL | re.ASCII)
 _MADE: Final = (stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK)
 _MAX_NAME_BYTES: Final = 180
 """Maximum bytes of a file name before its suffixes are added; longer names are hashed. File systems allow 255."""
 _FOLDER: Final = "workbench-"
-_TEMPORARY: Final = re.compile(rf"{_FOLDER}[a-z]+-{IN_NAMES}-\w+", re.ASCII)
+_TEMPORARY: Final = re.compile(rf"{_FOLDER}[a-z]+-{_TOKEN}", re.ASCII)
 _MARK: Final = "attack"
-_MARKED: Final = re.compile(rf"(?:[\w-]+-)?{_MARK}{IN_NAMES}-[0-9a-f]{{8}}(?:\.\w+)?", re.ASCII)
+_MARKED: Final = re.compile(rf"(?:[\w-]+-)?{_MARK}{_TOKEN}(?:\.\w+)?", re.ASCII)
+_MARKED_S: Final = 3600.0
+"""Files with a mark are leftovers after this time: nobody holds a lock on them."""
 _UNLINKABLE: Final = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS)
 
 
@@ -204,8 +300,7 @@ def whole_file(path: Path, *, private: bool = True, replace: bool = True, durabl
         FileExistsError: The path exists, and ``replace`` is not set.
         OSError: It can't be written.
     """
-    part = _part_path(path)
-    descriptor, mode = _create_part(part)
+    part, descriptor, mode = _create_part(path)
     try:
         with os.fdopen(descriptor, "wb") as file:
             yield file
@@ -236,13 +331,8 @@ def part_folder(path: Path) -> Iterator[Path]:
     Raises:
         OSError: It can't be created.
     """
-    part = _part_path(path)
-    part.mkdir(mode=0o700)
-    try:
-        with _held(part):
-            yield part
-    finally:
-        _remove(part)
+    with _locked_folder(lambda: _part_path(path)) as part:
+        yield part
 
 
 @contextmanager
@@ -253,16 +343,15 @@ def temporary_folder(what: str) -> Iterator[Path]:
         what: The folder's purpose, in lower-case letters; it becomes part of the name.
     """
     remove_leftovers(Path(tempfile.gettempdir()))
-    prefix = f"{_FOLDER}{what}-{this_process().in_name}-"
-    with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as name, _held(Path(name)):
-        yield Path(name)
+    with _locked_folder(lambda: Path(tempfile.gettempdir(), f"{_FOLDER}{what}-{_new_token()}")) as folder:
+        yield folder
 
 
 def new_file_mark() -> str:
     """Return a random mark for the names of files that attempted sandbox escapes create, so that they can be found and
     removed.
     """
-    return f"{_MARK}{this_process().in_name}-{secrets.token_hex(4)}"
+    return f"{_MARK}{_new_token()}"
 
 
 def remove_marked(folder: Path, mark: str) -> None:
@@ -273,15 +362,13 @@ def remove_marked(folder: Path, mark: str) -> None:
 
 
 def remove_leftovers(folder: Path) -> int:
-    """Remove this user's leftovers (temporary files and folders, files with a mark) whose process is gone; return their
+    """Remove this user's temporary files and folders, and files with a mark, of processes that have ended; return their
     number.
 
     Files with other names or owners, and files that can't be removed, are kept.
     """
     with suppress(OSError), os.scandir(folder) as entries:
-        return sum(
-            _remove_if_left(Path(entry.path), found) for entry in entries if (found := _match_leftover(entry.name))
-        )
+        return sum(_remove_if_left(Path(entry.path), entry.name) for entry in entries)
     return 0
 
 
@@ -289,18 +376,19 @@ def _part_path(path: Path) -> Path:
     remove_leftovers(path.parent)
     raw = os.fsencode(path.name)
     name = path.name if len(raw) <= _MAX_NAME_BYTES else blake2b(raw, digest_size=8).hexdigest()
-    return path.with_name(f".{name}.{this_process().in_name}.part")
+    return path.with_name(f".{name}.{_new_token()}.part")
 
 
-def _match_leftover(name: str) -> re.Match[str] | None:
-    return _PART.fullmatch(name) if name.startswith(".") else _TEMPORARY.fullmatch(name) or _MARKED.fullmatch(name)
+def _new_token() -> str:
+    return secrets.token_hex(8)
 
 
-def _remove_if_left(path: Path, form: re.Match[str]) -> bool:
-    if life_named(form) == "lives":
+def _remove_if_left(path: Path, name: str) -> bool:
+    is_marked = _MARKED.fullmatch(name) is not None
+    if not (is_marked or (_PART if name.startswith(".") else _TEMPORARY).fullmatch(name)):
         return False
     with suppress(OSError):
-        if not _is_ours(about := os.lstat(path)):
+        if not _is_ours(about := os.lstat(path)) or (is_marked and time.time() - about.st_mtime < _MARKED_S):
             return False
         if stat.S_ISLNK(about.st_mode):
             path.unlink()
@@ -331,32 +419,45 @@ def _remove(path: Path) -> None:
         return
 
 
-def _create_part(part: Path) -> tuple[int, int]:
-    descriptor = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
-    try:
-        mode = stat.S_IMODE(os.fstat(descriptor).st_mode)
-        os.fchmod(descriptor, PRIVATE)
-    except BaseException:
+def _create_part(path: Path) -> tuple[Path, int, int]:
+    while True:
+        part = _part_path(path)
+        descriptor = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+        try:
+            mode = stat.S_IMODE(os.fstat(descriptor).st_mode)
+            os.fchmod(descriptor, PRIVATE)
+            if _lock(descriptor, part):
+                return part, descriptor, mode
+        except BaseException:
+            os.close(descriptor)
+            raise
         os.close(descriptor)
-        raise
-    _lock(descriptor)
-    return descriptor, mode
-
-
-def _lock(descriptor: int) -> None:
-    # On a file system without locks only the name identifies the owner.
-    with suppress(OSError):
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 @contextmanager
-def _held(folder: Path) -> Iterator[None]:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+def _locked_folder(new_path: Callable[[], Path]) -> Iterator[Path]:
+    locked = False
+    while not locked:
+        folder = new_path()
+        folder.mkdir(mode=0o700)
+        with suppress(FileNotFoundError):
+            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            locked = _lock(descriptor, folder)
+            if not locked:
+                os.close(descriptor)
     try:
-        _lock(descriptor)
-        yield
+        yield folder
     finally:
+        _remove(folder)
         os.close(descriptor)
+
+
+def _lock(descriptor: int, path: Path) -> bool:
+    """Lock a new file or folder; return False if another process has just removed it as a leftover."""
+    # On a file system without locks no leftover is removed.
+    with suppress(OSError):
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+    return _is_at(descriptor, path)
 
 
 def _mode_of(path: Path, otherwise: int) -> int:

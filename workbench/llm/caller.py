@@ -163,9 +163,9 @@ class Caller:
         try:
             prepared = endpoint.prepare(request, sample)
         except CallFailed as failure:
-            await endpoint.trial.begin()
-            endpoint.trial.note_failure(failure)
-            endpoint.trial.end()
+            await endpoint.breaker.begin_call()
+            endpoint.breaker.note_failure(failure)
+            endpoint.breaker.end_call()
             raise
         for note in prepared.built.notes:
             self.warn(note)
@@ -209,7 +209,7 @@ class Caller:
     @property
     def in_doubt(self) -> bool:
         """Return whether, for some server, a call failed for good and no reply has come since."""
-        return any(endpoint.trial.in_doubt for endpoint in self.endpoints.values())
+        return any(endpoint.breaker.in_doubt for endpoint in self.endpoints.values())
 
     def halt_unless_answered(self) -> None:
         """Raise at the end of the work if all calls to a server failed.
@@ -218,8 +218,8 @@ class Caller:
             Halt: All calls failed.
         """
         for endpoint in self.endpoints.values():
-            if endpoint.trial.in_doubt and not endpoint.trial.answered:
-                raise endpoint.trial.halt()
+            if endpoint.breaker.in_doubt and endpoint.breaker.last_success is None:
+                raise endpoint.breaker.halt()
 
     def _count_reuse(self, key: bytes, reply: Reply) -> StoredReply:
         self.reused += 1
@@ -244,7 +244,7 @@ class Caller:
 
     async def _call_with_retries(self, endpoint: Endpoint, item: int, prepared: PreparedRequest) -> _Led:
         patience = Patience(self.clock)
-        await endpoint.trial.begin()
+        await endpoint.breaker.begin_call()
         try:
             while True:
                 try:
@@ -254,13 +254,13 @@ class Caller:
                     wait = patience.wait(failure)
                     if wait is None:
                         self._halt_if_down(endpoint, failure, patience.row_began)
-                        endpoint.trial.note_failure(failure)
+                        endpoint.breaker.note_failure(failure)
                         raise CallFailed(failure.code, failure.detail) from None
                     if failure.busy:
                         self.warn(f"{endpoint.title} was not ready ({failure.detail}); the call waited for it.")
                 await self.clock.sleep(wait)
         finally:
-            endpoint.trial.end()
+            endpoint.breaker.end_call()
 
     async def _attempt_call(self, endpoint: Endpoint, item: int, prepared: PreparedRequest) -> _Led:
         secrets = await endpoint.secrets(self._environment)
@@ -277,12 +277,12 @@ class Caller:
         sent = True
         self.in_flight += 1
         try:
-            endpoint.trial.require_hope()
+            endpoint.breaker.require_hope()
             attempt = await self.journal.begin(item, call)
             began = self.clock.now()
             response, reply = await self._exchange(endpoint, call, prepared, secrets)
             self.journal.done(attempt, call, response)
-            endpoint.succeeded(began)
+            endpoint.breaker.succeeded(began)
             self._note_success(endpoint, prepared, reply)
             usage = reply.usage
             endpoint.gate.succeeded(reckoned, usage)
@@ -314,7 +314,7 @@ class Caller:
         body = received.body
         endpoint.gate.seed(received.headers)
         if not 200 <= received.status < 300:
-            endpoint.trial.is_replayed = received.status == NOT_RECORDED and origin_of(received) is not None
+            endpoint.breaker.is_replayed = received.status == NOT_RECORDED and origin_of(received) is not None
             raise classify_response(received.status, received.headers, body, self.clock.date())
         response, reply = parse_response(endpoint, received, ms, prepared.built.task, prepared.count)
         self._note_origin(response.origin)
@@ -357,12 +357,12 @@ class Caller:
 
     def _halt_if_hopeless(self, endpoint: Endpoint, failure: AttemptFailed, since: float) -> None:
         spent = failure.code == "quota" or (failure.wait or 0.0) > MAX_REQUESTED_WAIT_S
-        revoked = failure.of_key and endpoint.silent_since(since)
-        if spent or revoked or (failure.everywhere and endpoint.last_success is None):
-            raise endpoint.trial.halted(endpoint.refusal(failure))
+        revoked = failure.of_key and endpoint.breaker.silent_since(since)
+        if spent or revoked or (failure.everywhere and endpoint.breaker.last_success is None):
+            raise endpoint.breaker.halted(endpoint.refusal(failure))
 
     def _halt_if_down(self, endpoint: Endpoint, failure: AttemptFailed, since: float) -> None:
-        if failure.unreachable and endpoint.silent_since(since):
+        if failure.unreachable and endpoint.breaker.silent_since(since):
             raise Halt(
                 failure.code,
                 f"{endpoint.title} can't be reached: {failure.detail}. Start it or check base_url, then {RESUME}.",

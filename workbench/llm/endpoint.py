@@ -22,9 +22,10 @@ from workbench.llm.gate import (
     ASSUMED_REPLY_TOKENS,
     CHARACTERS_A_TOKEN,
     MAX_REQUESTED_WAIT_S,
-    Breaker,
+    POLL_S,
     CallEstimate,
     Gate,
+    backoff_s,
     cost_of,
 )
 from workbench.llm.keys import KeySource
@@ -33,11 +34,11 @@ from workbench.llm.records import RESUME, CallFailed, Chat, FailureCode, Halt, J
 from workbench.llm.server import ModelServer, Price
 from workbench.llm.transport import Received, Transport
 
-# -- A server's failure streak: calls that were given up since its last reply.
+# -- Whether a server answers.
 
 
 MAX_STREAK_WEIGHT: Final = 25
-"""Weight of consecutive failed calls at which the circuit breaker opens."""
+"""Weight of consecutive failed calls at which no new call begins."""
 _WEIGHT: Final = 5
 _WEIGHTS: Final[dict[FailureCode, int]] = {"context_length": 1, "content_filter": 1}
 """Failures that a single text may cause weigh less; five calls of any other kind are enough."""
@@ -55,43 +56,70 @@ def _advice(failure: CallFailed, otherwise: str) -> str:
     return f"{next(told, otherwise).removesuffix('.')}, then {RESUME}."
 
 
-class FailureStreak:
-    """The failure streak of one server, with a circuit breaker.
+MIN_REJECTIONS: Final = 3
+"""Minimum rejections, and at least half of the calls since the first of them, that indicate a general rejection."""
+
+
+class Breaker:
+    """The circuit breaker of one server.
+
+    If the server rejects everything because it is overloaded, calls wait; after a pause one is sent, and if that
+    succeeds, all are. Without it, every call in flight would find out separately.
 
     If several calls in a row were given up and none was answered, no new call begins until the calls in flight have
     ended. If one of these gets a reply, calls go on; otherwise the run pauses, since every call would fail.
+
+    Args:
+        title: The server's name in messages.
+
+    Attributes:
+        is_open: Whether the server rejects everything.
+        last_success: When it last replied, by the clock; None if it never has.
+        is_replayed: Whether it is a replay server, which may lack replies to single requests.
     """
 
-    def __init__(self, title: str) -> None:
+    def __init__(self, clock: Clock, title: str = "The server") -> None:
+        self.is_open = self.is_replayed = False
+        self.last_success: float | None = None
+        self._clock = clock
         self._title = title
-        self._weight = 0
-        self._failed = 0
-        self._open = 0
+        self._changed = asyncio.Event()
+        # Rejections in a row, and attempts since the first of them.
+        self._refused = self._made = self._probes = 0
+        self._began = self._until = clock.now()
+        self._probing = False
+        # Calls that were given up in a row, and calls in progress.
+        self._weight = self._failed = self._calls = 0
         self._last: CallFailed | None = None
         self._halt: Halt | None = None
-        self._settled = asyncio.Event()
-        self.answered = False
-        self.is_replayed = False
 
     @property
     def in_doubt(self) -> bool:
         """Return whether calls were given up since the last reply."""
         return self._failed > 0
 
-    async def begin(self) -> None:
-        """Count a call that is about to be made; each needs a call of `end`.
+    def silent_since(self, moment: float) -> bool:
+        return self.last_success is None or self.last_success < moment
+
+    async def begin_call(self) -> None:
+        """Count a call that is about to be made, with its attempts; each needs a call of `end_call`.
 
         Raises:
             Halt: The server doesn't answer.
         """
         while self._weight >= MAX_STREAK_WEIGHT and self._halt is None:
-            if not self._open:
-                self._record_halt()
+            if not self._calls:
+                self.halted(self.halt())
                 break
-            self._settled.clear()
-            await self._settled.wait()
+            await self._wait_for_change()
         self.require_hope()
-        self._open += 1
+        self._calls += 1
+
+    def end_call(self) -> None:
+        self._calls -= 1
+        if self._weight >= MAX_STREAK_WEIGHT and not self._calls:
+            self.halted(self.halt())
+        self._changed.set()
 
     def require_hope(self) -> None:
         """Check that the run has not halted while a call waited for its turn.
@@ -102,29 +130,64 @@ class FailureStreak:
         if self._halt is not None:
             raise self._halt
 
-    def halted(self, halt: Halt) -> Halt:
-        """Record that no call can succeed now; return the `Halt` that was recorded first."""
-        self._halt = self._halt or halt
-        self._settled.set()
-        return self._halt
+    async def ready(self) -> None:
+        """Wait until an attempt may be sent; only one caller may wait at a time."""
+        while self.is_open:
+            if (wait := self._until - self._clock.now()) > 0:
+                await self._clock.sleep(min(wait, POLL_S))
+            elif not self._probing:
+                self._probing = True
+                break
+            else:
+                await self._wait_for_change()
+        self._made += 1
 
-    def end(self) -> None:
-        self._open -= 1
-        if self._weight >= MAX_STREAK_WEIGHT and not self._open:
-            self._record_halt()
-        self._settled.set()
+    def refused(self, wait: float | None) -> bool:
+        """Record that the server is overloaded; return whether the breaker was closed until now.
 
-    def succeeded(self) -> None:
-        self.answered = True
+        Args:
+            wait: Seconds that the server asks to wait.
+        """
+        was_open = self.is_open
+        if not self._refused:
+            self._began, self._made, self._probes = self._clock.now(), 0, 0
+        self._refused += 1
+        self._probes += self._probing
+        self.is_open = was_open or (self._refused >= MIN_REJECTIONS and 2 * self._refused >= self._made)
+        self._until = max(self._until, self._clock.now() + max(wait or 0.0, backoff_s(self._probes + 1)))
+        self.ended()
+        return not was_open
+
+    def succeeded(self, made_at: float) -> None:
+        """Record a reply; it doesn't end a rejection if its attempt was made before the server began to reject.
+
+        Args:
+            made_at: When the attempt was made, by the clock.
+        """
+        self.last_success = self._clock.now()
         self._weight = self._failed = 0
         self._last = None
-        self._settled.set()
+        if not self._refused or made_at >= self._began:
+            self._refused = 0
+            self.is_open = False
+            self._probing = False
+        self._changed.set()
+
+    def ended(self) -> None:
+        """Record that an attempt has ended, whether or not it succeeded: another one may probe the server."""
+        self._probing = False
+        self._changed.set()
 
     def note_failure(self, failure: CallFailed) -> None:
-        # A replay server may lack replies to single requests.
         self._weight += 1 if self.is_replayed else _WEIGHTS.get(failure.code, _WEIGHT)
         self._failed += 1
         self._last = failure
+
+    def halted(self, halt: Halt) -> Halt:
+        """Record that no call can succeed now; return the `Halt` that was recorded first."""
+        self._halt = self._halt or halt
+        self._changed.set()
+        return self._halt
 
     def halt(self) -> Halt:
         assert self._last is not None
@@ -135,8 +198,9 @@ class FailureStreak:
         many = f"all {self._failed} calls" if self._failed > 1 else "the one call made"
         return Halt(failure.code, f"{self._title} {does} {many} ({failure.detail}). {advice}")
 
-    def _record_halt(self) -> None:
-        self.halted(self.halt())
+    async def _wait_for_change(self) -> None:
+        self._changed.clear()
+        await self._changed.wait()
 
 
 AZURE_VERSION = "api-version=2024-10-21"
@@ -200,10 +264,7 @@ class Endpoint:
             raise UsageError(str(error)) from None
         self.server = server
         self.price = price
-        self.last_success: float | None = None
-        self.trial = FailureStreak(self.title)
-        self.breaker = Breaker(clock)
-        self._clock = clock
+        self.breaker = Breaker(clock, self.title)
         self._keys = KeySource(server, self.profile, clock)
 
     def prepare(self, request: Request, sample: int) -> PreparedRequest:
@@ -335,15 +396,6 @@ class Endpoint:
     @property
     def sends_key_in_clear(self) -> bool:
         return self.base.startswith("http://") and not urls.is_local(self.base)
-
-    def succeeded(self, made_at: float) -> None:
-        """Record a reply; ``made_at`` is the time of the call by the client's clock."""
-        self.last_success = self._clock.now()
-        self.breaker.succeeded(made_at)
-        self.trial.succeeded()
-
-    def silent_since(self, moment: float) -> bool:
-        return self.last_success is None or self.last_success < moment
 
 
 def without_secrets(secrets: Secrets, received: Received) -> Received:

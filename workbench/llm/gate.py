@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from math import ceil
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -16,6 +17,9 @@ from workbench.llm.failures import AttemptFailed
 from workbench.llm.records import RESUME, CallFailed, Halt, RunUsed, Usage
 from workbench.llm.server import Limits, Price, StageLimits
 from workbench.llm.waits import minute_limit
+
+if TYPE_CHECKING:
+    from workbench.llm.endpoint import Breaker
 
 # -- Spending limits, checked before each call is sent.
 
@@ -159,7 +163,8 @@ COOLDOWN_S = 15.0
 MIN_TOKENS_PER_MINUTE = 1000
 """Minimum tokens a minute; a lower rate that a server reports is not trusted, since it would admit no call."""
 _BURST_S = 0.25
-_POLL_S = 0.5
+POLL_S = 0.5
+"""Longest pause between checks of a wait, in seconds: corrections shorten it."""
 _MAX_DEBT_S = 60.0
 _SLOWER, _FASTER, _GROWTH_S = 0.98, 1.05, 300.0
 _MIN_RATE_PERIOD_S = 10.0
@@ -181,8 +186,7 @@ class Bucket:
     async def ready(self) -> None:
         """Wait until a request may be sent; only one caller may wait at a time."""
         while self.per_minute is not None and (wait := self._next - self._clock.now()) > 0:
-            # Corrections made during the wait shorten it.
-            await self._clock.sleep(min(wait, _POLL_S))
+            await self._clock.sleep(min(wait, POLL_S))
 
     def take(self, amount: float = 1.0) -> None:
         self._next = max(self._next, self._clock.now() - _BURST_S)
@@ -193,73 +197,6 @@ class Bucket:
         if self.per_minute is not None:
             seconds = amount * 60.0 / self.per_minute * 60.0 / (60.0 - _BURST_S)
             self._next = min(self._next + seconds, self._clock.now() + _MAX_DEBT_S)
-
-
-MIN_REJECTIONS = 3
-"""Minimum rejections, and at least half of the calls since the first of them, that indicate a general rejection."""
-
-
-class Breaker:
-    """A circuit breaker for a server that rejects everything: after a pause one call is sent; if it succeeds, all are.
-
-    Without it, every call in flight would find out separately that the server is overloaded.
-
-    Attributes:
-        is_open: Whether the server rejects everything.
-    """
-
-    def __init__(self, clock: Clock) -> None:
-        self.is_open = False
-        self._clock = clock
-        self._refused = self._made = self._probes = 0
-        self._began = self._until = clock.now()
-        self._probing = False
-        self._changed = asyncio.Event()
-
-    async def ready(self) -> None:
-        """Wait until a call may be sent; only one caller may wait at a time."""
-        while self.is_open:
-            if (wait := self._until - self._clock.now()) > 0:
-                await self._clock.sleep(min(wait, _POLL_S))
-            elif not self._probing:
-                self._probing = True
-                break
-            else:
-                self._changed.clear()
-                await self._changed.wait()
-        self._made += 1
-
-    def refused(self, wait: float | None) -> bool:
-        """Record that the server is overloaded; return whether the breaker was closed until now.
-
-        Args:
-            wait: Seconds that the server asks to wait.
-        """
-        was_open = self.is_open
-        if not self._refused:
-            self._began, self._made, self._probes = self._clock.now(), 0, 0
-        self._refused += 1
-        self._probes += self._probing
-        self.is_open = was_open or (self._refused >= MIN_REJECTIONS and 2 * self._refused >= self._made)
-        self._until = max(self._until, self._clock.now() + max(wait or 0.0, backoff_s(self._probes + 1)))
-        self.ended()
-        return not was_open
-
-    def succeeded(self, made_at: float) -> None:
-        """Record a reply; it is ignored if its call was made before the server began to reject.
-
-        Args:
-            made_at: When the call was made, by the clock.
-        """
-        if not self._refused or made_at >= self._began:
-            self._refused = 0
-            self.is_open = False
-            self.ended()
-
-    def ended(self) -> None:
-        """Record that a call has ended, whether or not it succeeded: another one may probe the server."""
-        self._probing = False
-        self._changed.set()
 
 
 class Gate:

@@ -214,7 +214,7 @@ class BatchDesk:
                 failure = malformed
             else:
                 self._journal.done(attempt, call, response)
-                endpoint.trial.succeeded()
+                endpoint.breaker.succeeded(self._client.clock.now())
                 self._client.unpriced += reply.usage.cost is None
                 return True
         self._record_failure(attempt, failure, made=result.made)

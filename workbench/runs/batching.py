@@ -199,7 +199,7 @@ class _BatchRounds:
             return StoredReply(reply=stored.reply, key=stored.key, reused=not own)
         if (failure := _final_failure(before)) is not None:
             self._failed[role] = failure
-            endpoint.trial.note_failure(failure)
+            endpoint.breaker.note_failure(failure)
             raise failure
         if prepared.key not in self._wanted and not any(one.state == "sent" for one in before):
             await self._gather(endpoint, role, item, prepared)
@@ -245,7 +245,7 @@ class _BatchRounds:
         """
         self._lease.store(partial(batches.forget_failures, run=self._run))
         for role in self._failed:
-            raise self._client.endpoints[role].trial.halt()
+            raise self._client.endpoints[role].breaker.halt()
 
 
 def _final_failure(before: Sequence[EarlierCall]) -> AttemptFailed | None:

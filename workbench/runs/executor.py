@@ -22,8 +22,8 @@ from typing import Any, Final, Literal
 import msgspec
 from msgspec import Struct, structs
 
+from workbench.core.closing import Closing
 from workbench.core.errors import VerifierError
-from workbench.core.processes import Closing
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers.base import Isolation, Pending, Verifier
 from workbench.verifiers.judging import failure, first_stage

@@ -7,12 +7,12 @@ A replaced runner detects that before it can store anything. The lock is free on
 from __future__ import annotations
 
 import logging
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, TypeVar
 
-from workbench.core import processes
 from workbench.core.database.connection import Database
 from workbench.core.errors import Command, RunError, StoreError
 from workbench.runs.liveness import WAITING, Lock, Notice, Trouble, ensure_runner
@@ -71,7 +71,7 @@ class Lease:
                 return None
             time.sleep(_PAUSE_S / 10)
         try:
-            row = LeaseRow.of(processes.this_process())
+            row = LeaseRow.new(os.getpid())
             with database.write() as connection:
                 runs.put_lease(connection, row)
         except BaseException:
@@ -90,7 +90,7 @@ class Lease:
             LeaseLost: This process is no longer the runner.
             StoreError: The database could not be written.
         """
-        row = LeaseRow.of(self._row.process)
+        row = self._row.renewed()
         try:
             with self._database.write(patient=patient) as connection:
                 if not runs.renew_lease(connection, row):

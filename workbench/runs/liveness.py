@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import subprocess
 import sys
@@ -17,12 +16,11 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
-from workbench.core import processes
 from workbench.core.database.connection import Database
 from workbench.core.errors import RunError, StoreError
-from workbench.core.files import append_own, open_own, opened_own
+from workbench.core.files import FileLock, append_own, is_locked, open_own, take_lock
 from workbench.runs.store import runs
-from workbench.runs.store.runs import LeaseRow
+from workbench.runs.store.runs import LeaseRow, RunRow
 
 if TYPE_CHECKING:
     import sqlite3
@@ -52,9 +50,9 @@ class Trouble:
 
     def __init__(self, error: StoreError) -> None:
         self.error = error
-        self.since = processes.wall_clock()
+        self.since = time.time()
         self.told = False
-        self._began = processes.uptime()
+        self._began = time.monotonic()
 
     def meet(self, error: StoreError) -> None:
         """Record another failure, whose cause may differ."""
@@ -63,7 +61,7 @@ class Trouble:
 
     @property
     def lasted(self) -> float:
-        return processes.uptime() - self._began
+        return time.monotonic() - self._began
 
     @property
     def is_worth_telling(self) -> bool:
@@ -71,9 +69,7 @@ class Trouble:
 
     def over(self) -> str:
         """Describe a resolved series: its start and end, and the error."""
-        return (
-            f"nothing could be stored from {clock(self.since)} to {clock(processes.wall_clock())}: {self.error.message}"
-        )
+        return f"nothing could be stored from {clock(self.since)} to {clock(time.time())}: {self.error.message}"
 
 
 def clock(seconds: float) -> str:
@@ -83,7 +79,7 @@ def clock(seconds: float) -> str:
     except (ValueError, OverflowError, OSError):
         # The stored value may be anything.
         return "an unknown time"
-    today = datetime.fromtimestamp(processes.wall_clock())
+    today = datetime.fromtimestamp(time.time())
     return f"{at:%H:%M}" if at.date() == today.date() else f"{at:%Y-%m-%d %H:%M}"
 
 
@@ -108,10 +104,8 @@ class Notice(Struct, frozen=True):
 
 
 class Lock:
-    def __init__(self, handle: int) -> None:
-        self._handle: int | None = handle
-        # A child that is forked must not keep the lock.
-        os.register_at_fork(after_in_child=self._close)
+    def __init__(self, lock: FileLock) -> None:
+        self._lock = lock
 
     @classmethod
     def take(cls, database: Path) -> Lock | None:
@@ -122,36 +116,24 @@ class Lock:
         """
         place = lock_path(database)
         try:
-            handle = opened_own(place, os.O_RDWR | os.O_CREAT)
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                os.close(handle)
-                raise
-        except BlockingIOError:
-            return None
+            held = take_lock(place)
         except OSError as error:
             raise RunError(f"The file {place} can't be locked: {error.strerror}.", "Move it away.") from error
-        lock = cls(handle)
+        if held is None:
+            return None
+        lock = cls(held)
         lock.say(Notice())
         return lock
 
     def say(self, notice: Notice) -> None:
         """Replace the notice, if that is possible."""
-        if self._handle is not None:
+        if self._lock.descriptor is not None:
             with suppress(OSError):
-                os.pwrite(self._handle, msgspec.json.encode(notice).ljust(_BYTES), 0)
+                os.pwrite(self._lock.descriptor, msgspec.json.encode(notice).ljust(_BYTES), 0)
 
     def release(self) -> None:
         """Release the lock; the file stays, since another process may be about to take it."""
-        if self._handle is not None:
-            fcntl.flock(self._handle, fcntl.LOCK_UN)
-            self._close()
-
-    def _close(self) -> None:
-        if self._handle is not None:
-            os.close(self._handle)
-            self._handle = None
+        self._lock.release(remove=False)
 
 
 def lock_path(database: Path) -> Path:
@@ -161,17 +143,10 @@ def lock_path(database: Path) -> Path:
 
 def look(database: Path) -> tuple[Notice, bool]:
     """Return the last holder's notice, and whether a process holds the lock now, or may hold it."""
-    notice = Notice()
-    try:
-        with open_own(lock_path(database)) as file:
-            notice = _notice(file.read(_BYTES))
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except FileNotFoundError:
-        return notice, False
-    except OSError:
-        # It is locked, or it is another user's.
-        return notice, True
-    return notice, False
+    notice, place = Notice(), lock_path(database)
+    with suppress(OSError), open_own(place) as file:
+        notice = _notice(file.read(_BYTES))
+    return notice, is_locked(place)
 
 
 def _notice(text: bytes) -> Notice:
@@ -201,8 +176,31 @@ def waiting(row: LeaseRow | None, database: Path) -> str | None:
         return None
     if notice.since is not None:
         return f"{WAITING.get(notice.cause, 'waiting until it can store')} since {clock(notice.since)}"
-    quiet = processes.uptime() - row.beat
-    return None if quiet <= _QUIET_S else f"without a sign of life since {clock(processes.wall_clock() - quiet)}"
+    quiet = time.monotonic() - row.beat
+    return None if quiet <= _QUIET_S else f"without a sign of life since {clock(time.time() - quiet)}"
+
+
+# -- Trials, whose process holds a lock.
+
+
+def trial_lock_path(database: Path, trial: str) -> Path:
+    place = database.resolve()
+    return place.with_name(f"{place.name}.{trial.replace('/', '-')}.lock")
+
+
+def interrupted_trials(database: Database) -> list[RunRow]:
+    """Return runs of trials that were interrupted by the end of their process."""
+    return [
+        run
+        for run in runs.trials(database.reader())
+        if not is_locked(trial_lock_path(database.path, run.verifier.name))
+    ]
+
+
+def remove_trial(database: Database, connection: sqlite3.Connection, trial: RunRow) -> None:
+    """Delete the run of a trial, in the caller's transaction."""
+    trial_lock_path(database.path, trial.verifier.name).unlink(missing_ok=True)
+    runs.remove(connection, trial.id)
 
 
 # -- Starting the runner: a separate process that outlives its starter.

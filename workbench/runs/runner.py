@@ -26,7 +26,7 @@ from workbench.core.selection import Selection
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.llm.records import Halt
 from workbench.runs.lease import Lease, LeaseLost, Postponed
-from workbench.runs.liveness import log_path
+from workbench.runs.liveness import interrupted_trials, log_path, remove_trial
 from workbench.runs.local import ResultSink, judge_locally
 from workbench.runs.pairing import paired
 from workbench.runs.store import runs, verdicts
@@ -76,8 +76,8 @@ class Runner:
             while True:
                 while (run := self._next_run()) is not None:
                     self._execute(run)
-                for trial in runs.interrupted_trials(self._database.reader()):
-                    self._lease.store(partial(runs.remove, run=trial.id))
+                for trial in interrupted_trials(self._database):
+                    self._lease.store(partial(remove_trial, self._database, trial=trial))
                 runs.checkpoint(self._database)
                 if self._wait_for_run():
                     return

@@ -8,10 +8,12 @@ from typing import Final
 from msgspec import Struct
 
 from workbench.core.database.selection import chosen_ids
+from workbench.core.files import take_lock
 from workbench.core.project import Project
 from workbench.core.run import ACTIVE, VerdictEvidence
 from workbench.core.selection import Condition, Selection
 from workbench.llm.records import RESUME
+from workbench.runs.liveness import interrupted_trials, remove_trial, trial_lock_path
 from workbench.runs.run_status import delete, run_info_without_counts, wait
 from workbench.runs.store import runs as stored_runs
 from workbench.runs.transcripts import transcript
@@ -56,18 +58,21 @@ def try_out(
     """
     delete_interrupted_trials(project)
     name, few = stored_runs.trial_name(), _labelled_if_any(project, selection)
-    run = start(project, kind, dict(options), name, few, 1, trust, allow_unsafe).run
-    try:
-        ended = wait(project, run)
-        found = tuple(verdict_evidence(project, name, run))[:TRIED]
-        return VerifierTrial(
-            evidence=found, replies=_last_replies(project, run, found), message=_trial_message(ended.message)
-        )
-    finally:
-        if run_info_without_counts(project, run).state in ACTIVE:
-            cancel(project, run)
-            wait_for_request(project, run)
-        delete(project, run)
+    lock = take_lock(trial_lock_path(project.path, name))
+    assert lock is not None
+    with lock:
+        run = start(project, kind, dict(options), name, few, 1, trust, allow_unsafe).run
+        try:
+            ended = wait(project, run)
+            found = tuple(verdict_evidence(project, name, run))[:TRIED]
+            return VerifierTrial(
+                evidence=found, replies=_last_replies(project, run, found), message=_trial_message(ended.message)
+            )
+        finally:
+            if run_info_without_counts(project, run).state in ACTIVE:
+                cancel(project, run)
+                wait_for_request(project, run)
+            delete(project, run)
 
 
 def _trial_message(message: str | None) -> str | None:
@@ -88,11 +93,11 @@ def _last_replies(project: Project, run: int, found: Iterable[VerdictEvidence]) 
 
 def delete_interrupted_trials(project: Project) -> None:
     """Delete trials that were interrupted by the end of their process; the runner deletes those it executes."""
-    for run in stored_runs.interrupted_trials(project.database.reader()):
+    for run in interrupted_trials(project.database):
         info = run_info_without_counts(project, run.id)
         if info.state in ACTIVE and info.alive:
             continue
         with project.database.write("full") as connection:
             if run.state == "running":
                 stored_runs.drop_lease(connection)
-            stored_runs.remove(connection, run.id)
+            remove_trial(project.database, connection, run)

@@ -11,9 +11,9 @@ import httpx
 import msgspec
 from msgspec import Struct
 
+from workbench.core.closing import Closing
 from workbench.core.errors import Command, RunError, UsageError
 from workbench.core.options import record_from
-from workbench.core.processes import Closing
 from workbench.core.project import Project
 from workbench.core.text.inert import inert
 from workbench.core.verdict import Outcome, Verdict, VerifierInput

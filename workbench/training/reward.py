@@ -24,9 +24,9 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
 
 from msgspec import structs
 
+from workbench.core.closing import Closing
 from workbench.core.columns import column, is_number
 from workbench.core.errors import UsageError
-from workbench.core.processes import Closing
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.training import frameworks
 from workbench.training.auditing import DEFAULT_SHARE, audit_of, start_watcher

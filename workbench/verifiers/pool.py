@@ -17,8 +17,8 @@ import time
 import msgspec
 from msgspec import structs
 
+from workbench.core.closing import Closing
 from workbench.core.errors import VerifierError
-from workbench.core.processes import Closing
 from workbench.core.verdict import Outcome, Verdict
 from workbench.verifiers.base import Pending
 from workbench.verifiers.judging import CPU_SLACK_S, Allowance, HeavyVerifier, peak_of_process

@@ -8,8 +8,9 @@ from itertools import pairwise
 import pytest
 
 from tests.servers.memory import HeldClock
+from workbench.llm.endpoint import MIN_REJECTIONS, Breaker
 from workbench.llm.failures import AttemptFailed
-from workbench.llm.gate import MIN_REJECTIONS, Breaker, CallEstimate, Gate
+from workbench.llm.gate import CallEstimate, Gate
 from workbench.llm.records import Usage
 from workbench.llm.server import Limits
 

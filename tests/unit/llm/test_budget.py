@@ -11,7 +11,8 @@ from tests.servers.memory import HeldClock, MemoryJournal, UsedTokens
 from tests.servers.scripted import Scripted, chat_reply, scripted
 from tests.unit.llm.calling import FAULTS, asked, caller_of, halt_of, in_turn
 from workbench.llm.caller import Caller, StoredReply
-from workbench.llm.gate import Breaker, Budget, CallEstimate, Gate
+from workbench.llm.endpoint import Breaker
+from workbench.llm.gate import Budget, CallEstimate, Gate
 from workbench.llm.records import Halt, RunUsed, Usage
 from workbench.llm.server import Limits, Price
 

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.servers.memory import HeldClock
+from workbench.llm.endpoint import Breaker
 from workbench.llm.failures import AttemptFailed
 from workbench.llm.gate import (
     COOLDOWN_S,
     INITIAL_CONCURRENCY,
     MIN_CONCURRENCY,
-    Breaker,
     Bucket,
     CallEstimate,
     Gate,

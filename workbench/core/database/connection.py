@@ -34,7 +34,6 @@ rows).
 """
 BUSY_MS = 10_000
 _GLANCE_MS = 20
-_POLL_SECONDS = 0.1
 _LARGE_LOG_PAGES = 16_000
 _TURN_POLL_SECONDS = (0.008, 0.002)
 """Seconds between checks of whether it is this writer's turn: at first, and after `_LONG_WAIT_SECONDS` of waiting."""
@@ -224,15 +223,6 @@ class Database:
     def data_version(self) -> int:
         """Return SQLite's counter of changes made by other connections, read by this thread's reader."""
         return int(self.reader().execute("PRAGMA data_version").fetchone()[0])
-
-    def is_written_within(self, seconds: float) -> bool:
-        """Wait until another connection writes; return False if none does."""
-        before, until = self.data_version(), time.monotonic() + seconds
-        while time.monotonic() < until:
-            if self.data_version() != before:
-                return True
-            time.sleep(_POLL_SECONDS)
-        return False
 
     def require_other(self, target: Path) -> None:
         """Check that a path may be written: it is not one of the database's files or cached columns, a link to one of

@@ -1,12 +1,14 @@
 """Import transactions: a first import is one transaction; later imports are many small ones, since people may be
 working.
 
-While a later import runs, the state of its row in ``imports`` is ``running``, and the view ``horizon`` hides all rows
-from its first ids on. If its process dies, the next import removes its rows.
+While a later import runs, its process holds a lock on a file next to the database, the state of its row in ``imports``
+is ``running``, and the view ``horizon`` hides all rows from its first ids on. If its process dies, the next import
+removes its rows.
 """
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -20,8 +22,8 @@ from workbench.core.database.failures import explained, roll_back
 from workbench.core.database.schema import build_large_indexes, drop_large_indexes
 from workbench.core.database.values import now
 from workbench.core.errors import StoreError
+from workbench.core.files import take_lock
 from workbench.core.item import QuarantinedRow, Refusal
-from workbench.core.processes import life_at, parse_process, this_process_on
 from workbench.data.store import import_rows
 from workbench.data.store.import_rows import ImportRows
 from workbench.data.store.item_rows import Matched
@@ -31,19 +33,15 @@ from workbench.data.store.item_rows import Matched
 
 _BATCH_ROWS = 500
 """Most rows in one transaction."""
-_QUIET_SECONDS = 10.0
 
 
-class ImportProcess(Struct, frozen=True):
-    """The row of an unfinished import; process and time distinguish it from a later import with the same id."""
+class UnfinishedImport(Struct, frozen=True):
+    """The row of an unfinished import."""
 
     id: int
     dataset_id: int
     first_completion_id: int
     first_question_id: int
-    pid: int | None
-    started_at: str
-    process: str | None
 
 
 def discard_dead_imports(database: Database) -> int:
@@ -52,22 +50,41 @@ def discard_dead_imports(database: Database) -> int:
     Raises:
         StoreError: An import is running in a living process.
     """
-    columns = ", ".join(ImportProcess.__struct_fields__)
-    rows = database.reader().execute(f"SELECT {columns} FROM imports WHERE state = 'running'").fetchall()
-    running = [ImportProcess(*row) for row in rows]
-    for left in running:
-        if _is_alive(database, left):
-            raise StoreError(f"{database.path}: another import is running (process {left.pid}).", "Wait for it.")
-    for left in running:
-        _discard_import(database, left)
+    if not _unfinished_imports(database):
+        return 0
+    with _only_import(database):
+        running = _unfinished_imports(database)
+        for left in running:
+            _discard_import(database, left)
     return len(running)
 
 
-_GIVEN_UP: set[ImportProcess] = set()
-"""Failed imports of this process that could not be undone yet."""
+def _unfinished_imports(database: Database) -> list[UnfinishedImport]:
+    columns = ", ".join(UnfinishedImport.__struct_fields__)
+    rows = database.reader().execute(f"SELECT {columns} FROM imports WHERE state = 'running'").fetchall()
+    return [UnfinishedImport(*row) for row in rows]
 
 
-def undo_import(database: Database, failed: ImportProcess) -> None:
+@contextmanager
+def _only_import(database: Database) -> Iterator[None]:
+    place = lock_path(database.path)
+    try:
+        lock = take_lock(place)
+    except OSError as error:
+        hint = "Make room on the disk, or move it away."
+        raise StoreError(f"{place} can't be locked: {error.strerror}.", hint) from error
+    if lock is None:
+        raise StoreError(f"{database.path}: another import is running.", "Wait for it.")
+    with lock:
+        yield
+
+
+def lock_path(database: Path) -> Path:
+    """Return the path of the file that the process of an import locks."""
+    return Path(f"{os.path.realpath(database)}.import.lock")
+
+
+def undo_import(database: Database, failed: UnfinishedImport) -> None:
     """Undo a failed import. If the disk is full, its rows stay hidden and the next import removes them."""
     try:
         try:
@@ -78,15 +95,7 @@ def undo_import(database: Database, failed: ImportProcess) -> None:
             _discard_import(database, failed)
     except (StoreError, sqlite3.Error):
         # The error of the import is the one to report.
-        _GIVEN_UP.add(failed)
-
-
-def _is_alive(database: Database, left: ImportProcess) -> bool:
-    process = parse_process(left.process)
-    if process is None or left in _GIVEN_UP:
-        return False
-    found = life_at(process, database.path)
-    return found == "lives" or (found == "elsewhere" and database.is_written_within(_QUIET_SECONDS))
+        return
 
 
 OF_DATASETS = ("imports", "questions", "selection_judges", "suites", "evolutions", "trainings")
@@ -96,13 +105,11 @@ _OF_COMPLETIONS = {"code_solutions": "completion_id", "completion_text": "id", "
 _OF_QUESTIONS = {"tests": "question_id", "code_problems": "question_id", "question_text": "id", "questions": "id"}
 
 
-def _discard_import(database: Database, left: ImportProcess) -> None:
+def _discard_import(database: Database, left: UnfinishedImport) -> None:
     for tables, first in ((_OF_COMPLETIONS, left.first_completion_id), (_OF_QUESTIONS, left.first_question_id)):
-        while _discard_some(database, left, tables, first):
+        while _discard_some(database, tables, first):
             pass
     with database.write() as connection:
-        if not _is_still_running(connection, left):
-            return
         connection.execute(
             "DELETE FROM suites WHERE dataset_id = ? AND origin = 'imported' "
             "AND NOT EXISTS (SELECT 1 FROM tests WHERE suite_id = suites.id)",
@@ -113,22 +120,14 @@ def _discard_import(database: Database, left: ImportProcess) -> None:
         connection.execute(f"DELETE FROM datasets WHERE id = ? AND {_UNUSED}", (left.dataset_id,))
 
 
-def _discard_some(database: Database, left: ImportProcess, tables: dict[str, str], first: int) -> bool:
+def _discard_some(database: Database, tables: dict[str, str], first: int) -> bool:
     with database.write() as connection:
         last: int = connection.execute(f"SELECT coalesce(max(id), 0) FROM {[*tables][-1]}").fetchone()[0]
-        if last < first or not _is_still_running(connection, left):
+        if last < first:
             return False
         for table, column in tables.items():
             connection.execute(f"DELETE FROM {table} WHERE {column} >= max(?, ?)", (first, last - _BATCH_ROWS + 1))
     return True
-
-
-def _is_still_running(connection: sqlite3.Connection, left: ImportProcess) -> bool:
-    row = connection.execute(
-        "SELECT 1 FROM imports WHERE id = ? AND state = 'running' AND pid IS ? AND started_at = ?",
-        (left.id, left.pid, left.started_at),
-    )
-    return row.fetchone() is not None
 
 
 CHUNK = 500
@@ -250,7 +249,7 @@ class ImportSession:
             if self._rows is None:
                 self._rows = ImportRows(connection, dataset_id, indexed=not self.bulk)
             self._rows.begin_file()
-            started = _start_import(connection, self._database.path, dataset_id, file, self._rows)
+            started = _start_import(connection, dataset_id, file, self._rows)
         try:
             yield FileImport(self, started.id, self._rows)
         except BaseException:
@@ -282,8 +281,10 @@ def import_session(database: Database, dataset: str) -> Iterator[ImportSession]:
                 with _bulk_transaction(database, connection):
                     yield ImportSession(database, dataset, connection)
                 return
-        discard_dead_imports(database)
-        yield ImportSession(database, dataset, None)
+        with _only_import(database):
+            for left in _unfinished_imports(database):
+                _discard_import(database, left)
+            yield ImportSession(database, dataset, None)
 
 
 def _begin_bulk(connection: sqlite3.Connection) -> bool:
@@ -375,18 +376,15 @@ def update_type_trust(connection: sqlite3.Connection) -> None:
 
 
 def _start_import(
-    connection: sqlite3.Connection, database: Path, dataset_id: int, file: ImportKey, rows: ImportRows
-) -> ImportProcess:
-    if connection.execute("SELECT 1 FROM imports WHERE state = 'running'").fetchone():
-        raise StoreError("Another import is running.", "Wait for it.")
-    process, started_at = this_process_on(database), now()
+    connection: sqlite3.Connection, dataset_id: int, file: ImportKey, rows: ImportRows
+) -> UnfinishedImport:
     first_ids = rows.first_ids
     cursor = connection.execute(
         "INSERT INTO imports (dataset_id, path, format, mapping, state, first_completion_id, first_question_id, "
-        "pid, started_at, process) VALUES (?, ?, ?, ?, 'running', ?, ?, ?, ?, ?)",
-        (dataset_id, file.path, file.format, file.mapping, *first_ids, process.pid, started_at, process.encode()),
+        "pid, started_at) VALUES (?, ?, ?, ?, 'running', ?, ?, ?, ?)",
+        (dataset_id, file.path, file.format, file.mapping, *first_ids, os.getpid(), now()),
     )
-    return ImportProcess(int(cursor.lastrowid or 0), dataset_id, *first_ids, process.pid, started_at, process.encode())
+    return UnfinishedImport(int(cursor.lastrowid or 0), dataset_id, *first_ids)
 
 
 def _is_empty(connection: sqlite3.Connection) -> bool:

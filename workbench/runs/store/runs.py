@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import re
+import secrets
 import sqlite3
+import time
 from collections.abc import Sequence
-from itertools import count
 from typing import Any, Final, TypeVar
 
 import msgspec
 from msgspec import Struct
 
 from workbench.config.verifiers import OWN_PROMPTS, PROMPTS, SEARCHED, SUBTASKS, TEMPLATE_VERSION
-from workbench.core import processes
 from workbench.core.code import Provenance
 from workbench.core.database import changes
 from workbench.core.database.connection import Database
 from workbench.core.database.values import as_record, decode_stored, now
 from workbench.core.errors import StoreError
-from workbench.core.processes import Process, parse_process
 from workbench.core.run import ClusterUse, ConfiguredVerifier, Request, RunState
 from workbench.core.selection import Selection
 
@@ -54,21 +53,22 @@ class LeaseRow(Struct, frozen=True):
     """The row by which a process claims to be the database's runner.
 
     Attributes:
+        token: A random text that identifies the claim.
         heartbeat: The last heartbeat, in seconds since the epoch.
-        beat: The last heartbeat on a clock that users can't set; see `processes.uptime`.
+        beat: The last heartbeat by `time.monotonic`, which users can't set and all processes of a boot share.
     """
 
-    process: Process
+    pid: int
+    token: str
     heartbeat: float
     beat: float
 
     @classmethod
-    def of(cls, process: Process) -> LeaseRow:
-        return cls(process, processes.wall_clock(), processes.uptime())
+    def new(cls, pid: int) -> LeaseRow:
+        return cls(pid, secrets.token_hex(8), time.time(), time.monotonic())
 
-    @property
-    def pid(self) -> int:
-        return self.process.pid
+    def renewed(self) -> LeaseRow:
+        return LeaseRow(self.pid, self.token, time.time(), time.monotonic())
 
 
 Stored = TypeVar("Stored")
@@ -89,32 +89,24 @@ _DUE: Final = "coalesce((SELECT min(b.look_at) FROM call_batches AS b WHERE b.ru
 _SELECT_RUNS = f"SELECT {_VERIFIER}, {_RUN} FROM runs AS r JOIN verifiers AS v ON v.id = r.verifier_id"
 
 
-# -- Trials: their names identify their process, so that one whose process has ended can be found and deleted.
+# -- Trials: their runs are deleted in the end, and listed nowhere.
 
 
 _TRIAL: Final = "trial/"
-_IS_TRIAL: Final = f"v.name GLOB '{_TRIAL}[0-9]*-[0-9]*-[0-9]*'"
-_TRIAL_NAME: Final = re.compile(f"{_TRIAL}{processes.IN_NAMES}-[0-9]+")
-_TRIALS: Final = count(1)
+_IS_TRIAL: Final = f"v.name GLOB '{_TRIAL}{'[0-9a-f]' * 16}'"
+_TRIAL_NAME: Final = re.compile(f"{_TRIAL}[0-9a-f]{{16}}")
 
 
 def trial_name() -> str:
-    return f"{_TRIAL}{processes.this_process().in_name}-{next(_TRIALS)}"
+    return f"{_TRIAL}{secrets.token_hex(8)}"
 
 
 def is_trial(name: str) -> bool:
     return _TRIAL_NAME.fullmatch(name) is not None
 
 
-def interrupted_trials(connection: sqlite3.Connection) -> list[RunRow]:
-    """Return runs of trials that were interrupted by the end of their process."""
-    found = map(_run_row, connection.execute(f"{_SELECT_RUNS} WHERE {_IS_TRIAL} ORDER BY r.id").fetchall())
-    return [run for run in found if _has_process_ended(run.verifier.name)]
-
-
-def _has_process_ended(trial: str) -> bool:
-    name = _TRIAL_NAME.fullmatch(trial)
-    return name is not None and processes.life_named(name) == "gone"
+def trials(connection: sqlite3.Connection) -> list[RunRow]:
+    return [_run_row(row) for row in connection.execute(f"{_SELECT_RUNS} WHERE {_IS_TRIAL} ORDER BY r.id")]
 
 
 # -- Verifiers and runs.
@@ -280,15 +272,14 @@ def request_of(connection: sqlite3.Connection, run: int) -> Request | None:
 
 
 def lease(connection: sqlite3.Connection) -> LeaseRow | None:
-    row = connection.execute("SELECT process, heartbeat, beat FROM runner").fetchone()
-    process = None if row is None else parse_process(row[0])
-    return None if process is None else LeaseRow(process, row[1], row[2])
+    row = connection.execute("SELECT pid, process, heartbeat, beat FROM runner").fetchone()
+    return None if row is None else LeaseRow(*row)
 
 
 def put_lease(connection: sqlite3.Connection, row: LeaseRow) -> None:
     connection.execute(
         "INSERT OR REPLACE INTO runner (id, pid, pid_started, heartbeat, process, beat) VALUES (1, ?, ?, ?, ?, ?)",
-        (row.pid, row.heartbeat, row.heartbeat, row.process.encode(), row.beat),
+        (row.pid, row.heartbeat, row.heartbeat, row.token, row.beat),
     )
 
 
@@ -296,7 +287,7 @@ def renew_lease(connection: sqlite3.Connection, row: LeaseRow) -> bool:
     """Renew the heartbeat; return False if another process has taken over."""
     cursor = connection.execute(
         "UPDATE runner SET heartbeat = ?, beat = ? WHERE pid = ? AND process = ?",
-        (row.heartbeat, row.beat, row.pid, row.process.encode()),
+        (row.heartbeat, row.beat, row.pid, row.token),
     )
     return cursor.rowcount == 1
 

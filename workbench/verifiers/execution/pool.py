@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import Any, Final, TypeVar
 
+from workbench.core.closing import Closing
 from workbench.core.code import Execution, Level, Program, Provenance
 from workbench.core.errors import VerifierError
-from workbench.core.processes import Closing
 from workbench.verifiers.execution.box import FLAGS, Box, BoxLostError
 from workbench.verifiers.execution.case import SolutionProgress
 from workbench.verifiers.execution.interpreter import interpreter, packages_hash

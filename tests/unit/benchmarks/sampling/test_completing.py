@@ -20,9 +20,10 @@ from workbench.benchmarks.sampling.planning import plan_in, plan_of, planned
 from workbench.core.database import sets
 from workbench.core.database.connection import Database
 from workbench.core.errors import RunError, StoreError, UsageError
-from workbench.core.processes import this_process
+from workbench.core.files import take_lock
 from workbench.core.project import Project, opened_project
 from workbench.core.sets import NewSet
+from workbench.data.store.importing import lock_path
 from workbench.interchange.importing import import_files, plan_import
 from workbench.llm.records import Reply
 from workbench.measuring.columns import columns
@@ -328,8 +329,7 @@ def test_no_completion_joins_while_an_import_runs(project: Project, begins: str)
         with project.database.write() as connection:
             connection.execute(
                 "INSERT INTO imports (dataset_id, path, format, state, first_completion_id, first_question_id, pid, "
-                "started_at, process) VALUES (1, 'f', 'jsonl', 'running', 1, 9, 1, '2025-01-01T00:00:00Z', ?)",
-                (this_process().encode(),),
+                "started_at) VALUES (1, 'f', 'jsonl', 'running', 1, 9, 1, '2025-01-01T00:00:00Z')"
             )
 
     def answer(received: Received) -> str:
@@ -338,9 +338,11 @@ def test_no_completion_joins_while_an_import_runs(project: Project, begins: str)
         return "so"
 
     with scripted(answer) as there:
+        lock = take_lock(lock_path(project.path))
+        assert lock is not None
         if begins == "before":
             begin()
-        with pytest.raises(StoreError, match="import is running"):
+        with lock, pytest.raises(StoreError, match="import is running"):
             carry_out(project, plan(project, there.url, {"a": ""}))
         with project.database.write() as connection:
             connection.execute("DELETE FROM imports")

@@ -33,7 +33,7 @@ def worked(project: Project) -> None:
         connection.execute("INSERT INTO models (name) SELECT 'm' || count(*) FROM models")
     project.database.reader().execute("SELECT count(*) FROM models").fetchone()
     project.database.write_back()
-    project.database.is_written_within(0)
+    project.database.data_version()
     Database(project.path).close()
 
 

@@ -9,27 +9,27 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec import structs
 
 from tests.helpers import add_items, numbered
 from workbench.core.database import schema
-from workbench.core.database.connection import Database, Durability
+from workbench.core.database.backup import backup
+from workbench.core.database.connection import Database
 from workbench.core.database.selection import dataset_names
 from workbench.core.errors import StoreError
+from workbench.core.files import take_lock
 from workbench.core.item import ItemRecord
-from workbench.core.processes import Process, this_process
 from workbench.data.store.importing import (
     CHUNK,
     OF_DATASETS,
-    FileImport,
     ImportKey,
     discard_dead_imports,
     import_session,
+    lock_path,
 )
 from workbench.measuring.store import overview
 
@@ -138,17 +138,12 @@ def test_a_killed_later_import_shows_nothing_and_the_next_one_completes(tmp_path
     assert _count(database, "SELECT count(*) FROM completion_text") == 100 + ROWS
 
 
-def _dead() -> Process:
-    return structs.replace(this_process(), pid=2**22 + 1)
-
-
-def _running(database: Database, process: Process) -> None:
+def _running(database: Database) -> None:
     with database.write() as connection:
         connection.execute("INSERT INTO datasets (id, name, created_at) VALUES (9, 'left', '2025')")
         connection.execute(
             "INSERT INTO imports (dataset_id, path, format, state, first_completion_id, first_question_id, pid, "
-            "started_at, process) VALUES (9, 'f', 'jsonl', 'running', 1, 1, ?, '2999-01-01T00:00:00Z', ?)",
-            (process.pid, process.encode()),
+            "started_at) VALUES (9, 'f', 'jsonl', 'running', 1, 1, 1, '2999-01-01T00:00:00Z')"
         )
         for number in range(1, 2 * CHUNK):
             connection.execute(
@@ -159,17 +154,25 @@ def _running(database: Database, process: Process) -> None:
             )
 
 
-def test_a_living_import_is_left_alone(tmp_path: Path) -> None:
+def test_a_living_import_is_left_alone_and_its_copy_is_not(tmp_path: Path) -> None:
     database = Database(tmp_path / "p.db", create=True)
-    _running(database, this_process())
-    with pytest.raises(StoreError, match="another import is running"):
-        discard_dead_imports(database)
+    _running(database)
+    lock = take_lock(lock_path(database.path))
+    assert lock is not None
+    with lock:
+        with pytest.raises(StoreError, match="another import is running"):
+            discard_dead_imports(database)
+        backup(database, tmp_path / "copy.db")
+        copied = Database(tmp_path / "copy.db")
+        assert discard_dead_imports(copied) == 1
+        copied.close()
     database.close()
+    assert not lock_path(tmp_path / "p.db").exists()
 
 
 def test_what_a_dead_import_left_is_removed(tmp_path: Path) -> None:
     database = Database(tmp_path / "p.db", create=True)
-    _running(database, _dead())
+    _running(database)
     assert discard_dead_imports(database) == 1
     for table in ("completions", "questions", "imports", "datasets"):
         assert database.reader().execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)
@@ -177,68 +180,9 @@ def test_what_a_dead_import_left_is_removed(tmp_path: Path) -> None:
     database.close()
 
 
-class _Overtaken(Database):
-    """A database in which something else happens just before one of this object's transactions."""
-
-    def __init__(self, path: Path, number: int, event: Callable[[], object]) -> None:
-        super().__init__(path)
-        self._left = number
-        self._event = event
-
-    @contextmanager
-    def write(self, durability: Durability = "normal", *, patient: bool = True) -> Iterator[sqlite3.Connection]:
-        self._left -= 1
-        if self._left == 0:
-            self._event()
-        with super().write(durability, patient=patient) as connection:
-            yield connection
-
-
-@pytest.mark.parametrize("number", range(1, 8))
-def test_an_import_that_began_after_a_dead_one_keeps_its_rows(tmp_path: Path, number: int) -> None:
-    path = tmp_path / "p.db"
-    database = Database(path, create=True)
-    _running(database, _dead())
-    item = ItemRecord(
-        line=1, raw=b"", question_key="q", completion_key="c", question="What?", reference="4", completion="Four."
-    )
-    with ExitStack() as at_work:
-        begun: list[FileImport] = []
-
-        def overtake() -> None:
-            session = at_work.enter_context(import_session(database, "d"))
-            begun.append(at_work.enter_context(session.file(ImportKey(path="f", format="jsonl", mapping="{}"))))
-            begun[0].add([item], [])
-
-        overtaken = _Overtaken(path, number, overtake)
-        discard_dead_imports(overtaken)
-        overtaken.close()
-        begun[0].complete(b"")
-    for table in ("completions", "completion_text", "questions", "question_text", "imports", "datasets"):
-        assert database.reader().execute(f"SELECT count(*) FROM {table}").fetchone() == (1,)
-    assert _count(path, VISIBLE) == 1
-    database.close()
-
-
-def test_dead_imports_may_be_removed_by_two_at_once(tmp_path: Path) -> None:
-    path = tmp_path / "p.db"
-    database = Database(path, create=True)
-    _running(database, _dead())
-    with database.write() as connection:
-        connection.execute(
-            "INSERT INTO imports (dataset_id, path, format, state, first_completion_id, first_question_id, pid, "
-            "started_at) SELECT dataset_id, 'g', format, state, 500, 500, pid, started_at FROM imports"
-        )
-    overtaken = _Overtaken(path, 1, lambda: discard_dead_imports(database))
-    discard_dead_imports(overtaken)
-    assert database.reader().execute("SELECT count(*) FROM imports").fetchone() == (0,)
-    overtaken.close()
-    database.close()
-
-
 def test_a_data_set_of_which_there_is_nothing_yet_is_not_named(tmp_path: Path) -> None:
     database = Database(tmp_path / "p.db", create=True)
-    _running(database, _dead())
+    _running(database)
     assert _count(tmp_path / "p.db", "SELECT count(*) FROM datasets") == 1
     assert overview.datasets(database.reader()) == []
     assert dataset_names(database.reader()) == []
@@ -295,7 +239,7 @@ def test_an_import_that_can_not_be_undone_is_undone_by_the_next_one(
 @pytest.mark.parametrize("kept", ["questions", "selection_judges"])
 def test_a_data_set_that_something_else_is_of_stays(tmp_path: Path, kept: str) -> None:
     database = Database(tmp_path / "p.db", create=True)
-    _running(database, _dead())
+    _running(database)
     with database.write() as connection:
         if kept == "questions":
             # As those of a bundle are, of which no import is on record.

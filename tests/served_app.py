@@ -8,7 +8,7 @@ import os
 import sys
 from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,8 @@ from workbench.labelling import tokens
 
 STAND_IN = Path(__file__).resolve().parent / "servers" / "drawn.py"
 SIZE = "width=120&height=40"
+STILL_S = 0.5
+"""Seconds without a frame after which the app counts as still."""
 
 
 def stand_in(name: str) -> list[str]:
@@ -104,6 +106,12 @@ class Tab:
                 assert message.type in (WSMsgType.BINARY, WSMsgType.TEXT), (message, self.seen[-300:])
                 self.seen += message.data if message.type is WSMsgType.BINARY else message.data.encode()
         self.seen = self.seen.partition(wanted)[2]
+
+    async def be_still(self) -> None:
+        """Read on until nothing more is drawn: the app ignores a key pressed before it has noted what it has drawn."""
+        with suppress(TimeoutError):
+            while True:
+                await asyncio.wait_for(self.socket.receive(), STILL_S)
 
     async def end(self) -> int | None:
         """Read until the server ends it; the code it gives."""

@@ -17,6 +17,7 @@ from workbench.core.options import record_from
 from workbench.core.project import Project
 from workbench.core.text.inert import inert
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
+from workbench.llm.transport import MAX_REPLY_BYTES
 from workbench.runs.probes import ProbingPlan, run
 from workbench.runs.probing import Collector, Subject, Watch
 from workbench.statistics.records.probe import ProbeReport
@@ -49,7 +50,8 @@ class RewardClient(Closing):
         if base.scheme not in ("http", "https") or not base.host:
             raise UsageError(f"{url!r} is not a valid server address.", "Give one such as http://localhost:8100.")
         self.url = f"{base.scheme}://{base.netloc.decode()}{base.path.rstrip('/')}"
-        headers = {"Content-Type": "application/json"} | ({} if token is None else {"Authorization": f"Bearer {token}"})
+        headers = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
+        headers |= {} if token is None else {"Authorization": f"Bearer {token}"}
         self._client = httpx.Client(headers=headers, timeout=_TIMEOUT_S, trust_env=False)
 
     def health(self) -> RewardHealth:
@@ -85,14 +87,19 @@ class RewardClient(Closing):
         self._client.close()
 
     def _send(self, method: str, path: str, body: bytes | None) -> tuple[int, bytes]:
+        received = bytearray()
         try:
-            answer = self._client.request(method, self.url + path, content=body)
+            with self._client.stream(method, self.url + path, content=body) as answer:
+                for chunk in answer.iter_bytes():
+                    received += chunk
+                    if len(received) > MAX_REPLY_BYTES:
+                        raise RunError(f"{self.url} sends more than {MAX_REPLY_BYTES:,} bytes: it is no reward server.")
         except httpx.HTTPError as error:
             raise RunError(
                 f"{self.url} doesn't answer: {inert(str(error)) or type(error).__name__}.",
                 f"Start it with {Command('reward-server')}, and probe again.",
             ) from error
-        return answer.status_code, answer.content
+        return answer.status_code, bytes(received)
 
     def _decode(self, body: bytes, kind: type[Document]) -> Document:
         try:

@@ -113,6 +113,16 @@ def test_nobody_there_and_somebody_else_are_told_apart(project: Project) -> None
         probe_served(project, planned(project), url)
 
 
+def test_a_reply_without_end_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probing, "MAX_REPLY_BYTES", 1_000)
+    with (
+        scripted(lambda _: Scripted(body='"' + "x" * 2_000 + '"')) as server,
+        RewardClient(f"http://127.0.0.1:{server.port}") as client,
+        pytest.raises(RunError, match="sends more than 1,000 bytes"),
+    ):
+        client.health()
+
+
 def test_who_has_no_room_is_asked_again_and_what_was_not_asked_is_no_answer(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -127,6 +127,7 @@ async def test_a_key_on_its_way_when_the_page_closes_is_no_lost_label(project: P
                 # What the window before held is still claimed when this one has not opened yet.
                 await page.wait_for("Question number")
                 await at_hand(project, "ann")
+                await page.be_still()
                 await page.press("1")
             await until(lambda: not apps(project))
             assert len(labels(project)) == count

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 
 from workbench.core.database import sets
 from workbench.core.errors import UsageError
-from workbench.core.options import grouped
 from workbench.core.project import Project
 from workbench.core.run import ConfiguredVerifier
 from workbench.core.selection import Selection, split_grouping
@@ -320,7 +319,7 @@ _MAX_NAME = 200
 
 
 def judges(project: Project) -> dict[str, list[str]]:
-    return grouped(figures.every(project.database.reader()))
+    return figures.every(project.database.reader())
 
 
 def chosen_with(project: Project) -> dict[str, list[str]]:

@@ -117,9 +117,11 @@ def remove(connection: sqlite3.Connection, dataset: int, names: Sequence[str]) -
     return max(rows.rowcount, 0)
 
 
-def every(connection: sqlite3.Connection) -> list[tuple[str, str]]:
-    """Return each data set with each of its selection judges: a verifier, by its name or its model's."""
-    rows = connection.execute(
+def every(connection: sqlite3.Connection) -> dict[str, list[str]]:
+    """Return each data set's selection judges: verifiers, by their name or their model's."""
+    found: dict[str, list[str]] = {}
+    for dataset, name in connection.execute(
         "SELECT d.name, s.name FROM selection_judges AS s JOIN datasets AS d ON d.id = s.dataset_id ORDER BY 1, 2"
-    )
-    return rows.fetchall()
+    ):
+        found.setdefault(dataset, []).append(name)
+    return found

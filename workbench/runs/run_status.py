@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 import time
 from collections import deque
@@ -345,6 +344,8 @@ def estimate_of(
     Raises:
         UsageError: A price is wrong.
     """
+    import asyncio
+
     from workbench.verifiers.judges.verifier import prompt_notes
 
     made = math.ceil(items * verifier.calls_per_item())

@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from workbench.core.errors import Command, UsageError, opt
-from workbench.core.final_answer.card import card_completion, card_reference
 from workbench.core.options import record_from
 from workbench.core.project import Project, batches
 from workbench.core.selection import Selection
@@ -25,11 +24,11 @@ from workbench.measuring.notes import among
 from workbench.measuring.records.review import QUEUES, Disagreement, ErrorCategory, GoldWord, Queue, RunVote
 from workbench.measuring.reviewing import kinds
 from workbench.measuring.reviewing.asked import QueueContents, QueueItem, QueueQuery
-from workbench.measuring.reviewing.deciding import Part
-from workbench.measuring.reviewing.differences import LONGEST, Differences, differences
 from workbench.measuring.store import reviews
 
 if TYPE_CHECKING:
+    from workbench.measuring.reviewing.deciding import Part
+    from workbench.measuring.reviewing.differences import Differences
     from workbench.statistics.confusion import IntArray
 
 
@@ -177,6 +176,9 @@ class ReviewQueue:
 
 
 def _answered_row(row: Disagreement, texts: reviews.ItemTexts) -> AnsweredRow:
+    from workbench.core.final_answer.card import card_completion, card_reference
+    from workbench.measuring.reviewing.differences import LONGEST, differences
+
     reference, answer = card_reference(texts.reference, texts.subtype).text, card_completion(texts.completion).text
     found = differences(reference, answer)
     return AnsweredRow(row, question_end(texts.question), reference[:LONGEST], answer[:LONGEST], found)

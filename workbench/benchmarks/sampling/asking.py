@@ -36,7 +36,7 @@ QUESTION: Final = "{question}"
 """The placeholder for the question in a prompt; the only one, all other text is literal."""
 
 
-class QuestionPrompt(Struct, frozen=True, kw_only=True):
+class QuestionPrompt(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The prompt with which a question is asked.
 
     Attributes:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-from msgspec import structs
+from msgspec import Meta, Struct, structs
 
 from workbench.benchmarks.records import CompletionsPlanned, Expected, ModelPlan, PlanTotal
 from workbench.benchmarks.sampling.asking import (
@@ -20,7 +19,7 @@ from workbench.benchmarks.sampling.asking import (
     plan_questions,
 )
 from workbench.benchmarks.sampling.completing import runs_of
-from workbench.config.file import read_toml
+from workbench.config.file import decode, read_toml, require_table
 from workbench.config.models import named_model, parse_price, prices_of
 from workbench.config.verifiers import NAME, options_in
 from workbench.core.errors import UsageError, opt
@@ -153,13 +152,18 @@ class _SampleOptions(Options, frozen=True, kw_only=True):
 
 
 _OPTIONS: Final = {*SERVER_OPTIONS, *SAMPLING_OPTIONS, *LIMIT_OPTIONS, SAMPLES}
-_FIELDS: Final = ("set", "dataset", "max_cost", "prompt", "defaults", "models")
-_PROMPT_FIELDS: Final = ("template", "system")
-_MODEL_FIELDS: Final = ("name", "price", *sorted(_OPTIONS))
 _DEFAULTS: Final = tuple(sorted(_OPTIONS - {"model"}))
-_MAX_MODELS: Final = 1000
 _NAME_HINT: Final = "Up to 80 letters, digits and . _ + @ / -"
 _MAX_NAME: Final = 80
+
+
+class _PlanTables(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    set: str | None = None
+    dataset: str | None = None
+    max_cost: Annotated[float, Meta(ge=0, le=1e100)] | None = None
+    prompt: QuestionPrompt = QuestionPrompt()
+    defaults: dict[str, Any] = {}
+    models: Annotated[list[Any], Meta(min_length=1, max_length=1_000)]
 
 
 def plan_in(project: Project, file: Path) -> CompletionPlan:
@@ -168,24 +172,25 @@ def plan_in(project: Project, file: Path) -> CompletionPlan:
     Raises:
         UsageError: The file can't be read or is not a plan; the message names the table and the field.
     """
-    table = _read_plan_file(file)
-    _require_known(f"{file}", table, _FIELDS)
-    defaults = _read_options(f"{file}:defaults", _sub_table(f"{file}:defaults", table.get("defaults", {})), _DEFAULTS)
-    entries = table.get("models", [])
-    if not isinstance(entries, list) or not entries:
-        raise UsageError(f"{file}:models: there is no model.", f"Name at least one: {EXAMPLE}")
-    if len(entries) > _MAX_MODELS:
-        raise UsageError(f"{file}:models: there are more than {_MAX_MODELS:,} models.")
+    tables = decode(f"{file}:", _read_plan_file(file), _PlanTables, EXAMPLE)
+    if tables.prompt.template.count(QUESTION) != 1:
+        raise UsageError(
+            f"{file}:prompt.template: {QUESTION} occurs {tables.prompt.template.count(QUESTION)} times.",
+            "Write it once, where the question belongs.",
+        )
+    _require_known(f"{file}:defaults", tables.defaults, _DEFAULTS)
+    defaults = options_in(f"{file}:defaults", tables.defaults)
     models = [
-        _read_model_entry(project, f"{file}:models[{number}]", defaults, one) for number, one in enumerate(entries, 1)
+        _read_model_entry(project, f"{file}:models[{number}]", defaults, one)
+        for number, one in enumerate(tables.models, 1)
     ]
     _require_different(f"{file}:models", models)
     return CompletionPlan(
-        set=_read_set_name(f"{file}:set", table.get("set")),
-        dataset=_read_text(f"{file}:dataset", table.get("dataset")),
-        prompt=_read_prompt(f"{file}:prompt", _sub_table(f"{file}:prompt", table.get("prompt", {}))),
+        set=None if tables.set is None else SetName.parse(tables.set),
+        dataset=tables.dataset,
+        prompt=tables.prompt,
         models=tuple(models),
-        max_cost=_read_dollars(f"{file}:max_cost", table.get("max_cost")),
+        max_cost=tables.max_cost,
     )
 
 
@@ -238,15 +243,13 @@ def _read_plan_file(file: Path) -> dict[str, Any]:
         raise UsageError(f"There is no file {file}.", f"A plan is a TOML file: {find_page('building')}") from None
 
 
-def _read_model_entry(project: Project, place: str, defaults: Mapping[str, str], entry: object) -> PlannedModel:
-    fields = dict(_sub_table(place, entry))
-    _require_known(place, fields, _MODEL_FIELDS)
-    name = fields.pop("name", None)
+def _read_model_entry(project: Project, place: str, defaults: Mapping[str, str], given: object) -> PlannedModel:
+    entry = require_table(place, given, EXAMPLE)
+    name, price = entry.pop("name", None), entry.pop("price", None)
     if not isinstance(name, str):
         raise UsageError(f"{place}.name: it is missing, or no text.", f"Example: {EXAMPLE}")
-    price = fields.pop("price", None)
-    own = _read_options(place, fields, _MODEL_FIELDS)
-    return _planned_model(project, place, name, {**defaults, **own}, price)
+    _require_known(place, entry, ("name", "price", *sorted(_OPTIONS)))
+    return _planned_model(project, place, name, {**defaults, **options_in(place, entry)}, price)
 
 
 def _planned_model(project: Project, place: str, name: str, options: dict[str, str], price: object) -> PlannedModel:
@@ -291,50 +294,6 @@ def _require_different(place: str, models: Sequence[PlannedModel]) -> None:
                 "They would get the same replies. For more completions, raise samples of one of them.",
             )
         seen[what] = one.name
-
-
-def _read_prompt(place: str, table: Mapping[str, Any]) -> QuestionPrompt:
-    _require_known(place, table, _PROMPT_FIELDS)
-    template = _read_text(f"{place}.template", table.get("template", QUESTION)) or ""
-    if template.count(QUESTION) != 1:
-        raise UsageError(
-            f"{place}.template: {QUESTION} occurs {template.count(QUESTION)} times.",
-            "Write it once, where the question belongs.",
-        )
-    return QuestionPrompt(template=template, system=_read_text(f"{place}.system", table.get("system")))
-
-
-def _read_set_name(place: str, value: object) -> SetName | None:
-    text = _read_text(place, value)
-    try:
-        return None if text is None else SetName.parse(text)
-    except UsageError as error:
-        raise UsageError(f"{place}: {error.message}", error.hint) from error
-
-
-def _read_text(place: str, value: object) -> str | None:
-    if value is not None and not isinstance(value, str):
-        raise UsageError(f"{place}: it must be text.")
-    return value
-
-
-def _read_dollars(place: str, value: object) -> float | None:
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not (math.isfinite(value) and value >= 0):
-        raise UsageError(f"{place}: it must be a number of US dollars, 0 or more.")
-    return float(value)
-
-
-def _sub_table(place: str, value: object) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise UsageError(f"{place}: it must be a table.", f"Example: {EXAMPLE}")
-    return value
-
-
-def _read_options(place: str, table: dict[str, Any], known: Iterable[str]) -> dict[str, str]:
-    _require_known(place, table, known)
-    return options_in(place, table)
 
 
 def _require_known(place: str, table: Mapping[str, object], known: Iterable[str]) -> None:

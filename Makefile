@@ -39,8 +39,8 @@ lint: $(VENV)/dev.stamp  ## ruff, mypy, import contracts
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-soak: $(VENV)/dev.stamp  ## the full form of the fault tests
-	$(BIN)/pytest -m soak --timeout 3600
+soak: $(VENV)/dev.stamp  ## the full form of the fault tests; of some folders with TESTS=tests/soak
+	$(BIN)/pytest -m soak --timeout 3600 $(TESTS)
 
 bench: $(VENV)/dev.stamp  ## one JSON line per figure
 	$(BIN)/python -m bench

@@ -34,6 +34,12 @@ def test_ci_runs_what_everybody_runs_on_every_python() -> None:
     assert [step["run"] for step in job["steps"] if "run" in step] == ["bash .ci/run"]
 
 
+def test_the_slices_of_the_weekly_soak_are_all_tests() -> None:
+    *folders, rest = read(".github/workflows/soak.yml")["jobs"]["soak"]["strategy"]["matrix"]["tests"]
+    assert all((ROOT / folder).is_dir() for folder in folders)
+    assert rest.split() == ["tests", *(f"--ignore={folder}" for folder in folders)]
+
+
 def test_a_release_builds_both_wheels() -> None:
     steps = read(".github/workflows/release.yml")["jobs"]["build"]["steps"]
     assert "make dist" in [step.get("run") for step in steps]

@@ -46,7 +46,7 @@ bench: $(VENV)/dev.stamp  ## one JSON line per figure
 	$(BIN)/python -m bench
 
 schemas: $(VENV)/dev.stamp  ## write schemas/ from the records
-	$(BIN)/python -m workbench.app.schemas schemas
+	$(BIN)/python -m schemas.documents
 
 site: $(VENV)/dev.stamp  ## the documentation as a site, in build/site
 	$(BIN)/python -m mkdocs build --quiet

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
-from workbench.app import schemas
+from schemas import documents as schemas
 from workbench.app.cli import root
 from workbench.app.tui.kit.accuracy_sheet import AccuracySheet, verifier_detail
 from workbench.app.tui.kit.accuracy_view import FIGURES

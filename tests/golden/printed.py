@@ -11,13 +11,13 @@ from typing import Any
 
 import click
 
+from schemas import documents as schemas
 from tests.commands import run
 from tests.conftest import SHARED
 from tests.documents import ROOT
 from tests.golden.projections import Data, Help
 from tests.golden.scenes import JUDGE, RULES, SAMPLE, Scenes
 from tests.golden.settling import settled, told
-from workbench.app import schemas
 from workbench.app.cli import root
 from workbench.core.project import open_project
 from workbench.runs import configuring

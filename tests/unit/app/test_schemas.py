@@ -9,7 +9,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from workbench.app.schemas import DOCUMENTS, VerifyBenchRow, schema, text
+from schemas.documents import DOCUMENTS, VerifyBenchRow, schema, text
 from workbench.data.formats.fields import RELEASED_KEYS
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -20,7 +20,7 @@ PACKAGE = Path(workbench.__file__).parent
 FLAG = re.compile(r"(?<![\w-])(--[a-z][\w-]*|-o )")
 COMMAND = re.compile(rf"(?<![\w.-])workbench ({'|'.join(COMMANDS)})\b")
 OTHER_PROGRAMS = ("ray start", "--no-log-samples", "Install workbench")
-CALLED = ("app/verbs.py", "app/tui/lending.py", "app/tui/replays.py", "app/tui/sharing.py", "app/schemas.py")
+CALLED = ("app/verbs.py", "app/tui/lending.py", "app/tui/replays.py", "app/tui/sharing.py")
 """Modules that call programs, or describe what commands print."""
 ACTIONS = {"list", "show", "pause", "resume", "cancel", "add", "import", "restore"}
 

@@ -8,10 +8,10 @@ from typing import Any, Final, get_args, get_type_hints
 import msgspec
 import pytest
 
+from schemas.documents import DOCUMENTS
 from tests.auditing import shown
 from tests.auditing.covering import COVERED, UNCOVERED
 from tests.auditing.records import Family
-from workbench.app.schemas import DOCUMENTS
 from workbench.app.verbs import every_verb, verb_of
 from workbench.coding.records.figures import PassReport
 from workbench.statistics.records.agreement import AgreementReport

@@ -11,10 +11,10 @@ import jsonschema
 import pytest
 from click.testing import CliRunner
 
+from schemas.documents import schema
 from tests.helpers import make_project
 from tests.tui.stage import add_run
 from workbench.app.cli import root
-from workbench.app.schemas import schema
 from workbench.core.errors import UsageError
 from workbench.core.label import LabelVerdict
 from workbench.core.project import Project

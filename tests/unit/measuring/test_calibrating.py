@@ -12,13 +12,13 @@ import jsonschema
 import pytest
 from click.testing import CliRunner
 
+from schemas.documents import schema
 from tests.helpers import make_project, numbered
 from tests.served_runs import HereRunner, here
 from tests.servers.scripted import Scripted, chat_reply, scripted
 from tests.servers.wire import Received
 from tests.unit.measuring.scored_runs import add_complete_run, scores
 from workbench.app.cli import root
-from workbench.app.schemas import schema
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.verdict import Outcome, OutcomeCode, Verdict

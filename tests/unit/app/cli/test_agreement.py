@@ -13,12 +13,12 @@ from typing import Any
 import jsonschema
 import pytest
 
+from schemas.documents import schema
 from tests.background import PATIENCE_S
 from tests.commands import run
 from tests.helpers import make_project, numbered
 from tests.unit.labelling.said import Record
 from tests.unit.statistics.agreement.tables import KRIPPENDORFF
-from workbench.app.schemas import schema
 
 CONTRACT = {
     "items",

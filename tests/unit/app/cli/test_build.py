@@ -10,13 +10,13 @@ from typing import Any, cast
 import jsonschema
 import pytest
 
+from schemas.documents import schema
 from tests.commands import Call, in_process
 from tests.conftest import ROOT
 from tests.documents import shown_commands
 from tests.pools import Asked, make_pool
 from tests.unit.measuring.reviewing.desk import add_later_run, add_run
 from tests.unit.measuring.scored_runs import add_complete_run
-from workbench.app.schemas import schema
 from workbench.core.project import open_project
 from workbench.runs import verifying
 from workbench.runs.store.verifier_inputs import inputs

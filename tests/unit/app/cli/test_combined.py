@@ -10,11 +10,11 @@ import jsonschema
 import pytest
 from click.testing import CliRunner
 
+from schemas.documents import schema
 from tests.helpers import make_project
 from tests.tui.stage import add_run
 from tests.unit.measuring.scored_runs import add_complete_run, scores
 from workbench.app.cli import root
-from workbench.app.schemas import schema
 from workbench.core.errors import UsageError
 from workbench.core.verdict import OutcomeCode
 

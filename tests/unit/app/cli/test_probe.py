@@ -11,11 +11,11 @@ import jsonschema
 import pytest
 from click.testing import CliRunner
 
+from schemas.documents import schema
 from tests.background import install_plugin
 from tests.commands import run
 from tests.helpers import make_project
 from workbench.app.cli import root
-from workbench.app.schemas import schema
 from workbench.core.project import Project
 from workbench.runs.probes import ProbingPlan
 from workbench.runs.probing import Watch

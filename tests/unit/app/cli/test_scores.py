@@ -10,10 +10,10 @@ import jsonschema
 import pytest
 from click.testing import CliRunner
 
+from schemas.documents import schema
 from tests.helpers import make_project, numbered
 from tests.unit.measuring.scored_runs import add_complete_run, scores, types
 from workbench.app.cli import root
-from workbench.app.schemas import schema
 from workbench.core.errors import UsageError
 from workbench.core.taxonomy import ANSWER_TYPE
 

@@ -12,10 +12,10 @@ import pytest
 from click.testing import CliRunner
 from msgspec import structs
 
+from schemas.documents import schema
 from tests.helpers import make_project
 from tests.tui.stage import add_run
 from workbench.app.cli import root
-from workbench.app.schemas import schema
 from workbench.core.errors import UsageError
 from workbench.core.project import opened_project
 from workbench.core.verdict import OutcomeCode

@@ -10,12 +10,12 @@ import jsonschema
 import pytest
 from click.testing import CliRunner
 
+from schemas.documents import schema
 from tests.commands import run
 from tests.helpers import make_project, numbered
 from tests.publishing import freeze, with_gold
 from tests.unit.measuring.scored_runs import add_complete_run, scores
 from workbench.app.cli import root
-from workbench.app.schemas import schema
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.selection import Selection, selection_of

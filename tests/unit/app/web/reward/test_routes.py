@@ -10,9 +10,9 @@ import pytest
 import pytest_asyncio
 from jsonschema import Draft202012Validator
 
+from schemas.documents import schema
 from tests.rewarding import Client
 from tests.unit.app.web.reward.conftest import Serving
-from workbench.app.schemas import schema
 
 
 @pytest_asyncio.fixture

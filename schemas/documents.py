@@ -1,9 +1,8 @@
-"""Generates the JSON Schema of every file and report from its record: ``python -m workbench.app.schemas schemas``."""
+"""Generates the JSON Schema of every file and report from its record: ``python -m schemas.documents``."""
 
 from __future__ import annotations
 
 import json
-import sys
 from inspect import cleandoc
 from pathlib import Path
 from typing import Annotated, Any
@@ -250,7 +249,7 @@ def text(name: str) -> str:
 
 
 def main() -> None:
-    folder = Path(sys.argv[1])
+    folder = Path(__file__).parent
     for name in DOCUMENTS:
         (folder / f"{name}.schema.json").write_text(text(name), encoding="utf-8")
 

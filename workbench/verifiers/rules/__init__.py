@@ -4,7 +4,7 @@ The steps of an item, and their modules:
 
 1. `verifier`: the verifier ``rules``. It decides at once what it can; only comparisons that need sympy wait for a
    worker.
-2. `answers`: both final answers, out of boxes, tags, JSON, ``####``, polite last lines; and texts that never are one, such as
+2. `answers`: both final answers, out of boxes, tags, JSON, ``####``, polite last lines; and what is never one:
    an echoed question, words to a judge, a verdict line. `question`: its demands on the answer's form; `choices`:
    the options it offers.
 3. `reading`: each answer is read once, into a `records.Part`: a value of a type, its name, and its qualifiers

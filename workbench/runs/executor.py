@@ -38,7 +38,7 @@ FirstAnswer = Verdict | Pending
 BATCH_ITEMS: Final = 64
 """Items in one batch of the first stage."""
 MIN_ITEMS_FOR_HELPERS: Final = 1_000
-"""Number of items that callers judge before workers help with the first stage."""
+"""Number of items that callers judge before workers are started to help with the first stage."""
 LONG_ITEM_CHARACTERS: Final = 20_000
 """Minimum characters of a long item."""
 _MAX_BATCH_CHARACTERS = 500_000
@@ -149,12 +149,12 @@ class LocalExecutor(Closing):
     def answers(self, items: Iterable[VerifierInput]) -> Iterator[tuple[VerifierInput, FirstAnswer]]:
         """Yield each item with the first stage's answer, in no particular order.
 
-        Workers help once this process has judged `MIN_ITEMS_FOR_HELPERS` items. If one ends, the caller judges its
-        batch.
+        Workers help once they are ready, or once this process has judged `MIN_ITEMS_FOR_HELPERS` items, which starts
+        them. If one ends, the caller judges its batch.
         """
         left, sent = iter(items), deque[tuple[list[VerifierInput], Future[list[FirstAnswer]]]]()
         while True:
-            before, helped = self._read, self._read >= MIN_ITEMS_FOR_HELPERS
+            before, helped = self._read, self._read >= MIN_ITEMS_FOR_HELPERS or self.state == "ready"
             # Without helpers the caller requests an item only when it has answered the one before.
             own: Iterable[VerifierInput] = _next_batch(left) if helped and self._helpers else islice(left, BATCH_ITEMS)
             while own and helped and self._wants_help(len(sent)) and (batch := _next_batch(left)):

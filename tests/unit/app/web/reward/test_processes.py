@@ -40,6 +40,11 @@ def counted(server: Launched) -> int:
     return int(float(re.findall(r'items_total\{verdict="correct"\} (\S+)', text)[0]))
 
 
+def in_flight(server: Launched) -> int:
+    text = httpx.get(f"{server.url}/metrics", headers={"Host": "localhost"}, timeout=PATIENCE_S).text
+    return int(float(re.findall(r"^workbench_reward_in_flight_bytes (\S+)$", text, re.MULTILINE)[0]))
+
+
 def until(what: object) -> None:
     end = time.monotonic() + PATIENCE_S
     while not what():  # type: ignore[operator]
@@ -161,6 +166,8 @@ def test_health_is_that_of_all(tmp_path: Path) -> None:
         assert (health["processes"], health["state"], health["waiting"]) == (2, "ready", 0)
         with socket.create_connection(("127.0.0.1", server.port)) as busy:
             busy.sendall(held)
+            # An earlier request would take the room that it needs.
+            until(lambda: in_flight(server) == 3_000)
             # Whichever process has it, there is no room for another one at either.
             asking = json.dumps({"reference": "a", "completion": "b" * 2_000}).encode()
             until(lambda: [asyncio.run(asked(server.port, asking)).status for _ in range(16)] == [503] * 16)

@@ -26,7 +26,7 @@ from tests.servers.scripted import Received, Scripted, ScriptedServer, chat_repl
 from workbench.core.project import Project
 from workbench.core.run import RunInfo
 from workbench.llm import caller
-from workbench.llm.clock import Clock
+from workbench.llm.waits import Clock
 from workbench.runs.run_status import run_costs, run_info
 from workbench.runs.verifying import start
 

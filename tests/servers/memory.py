@@ -6,8 +6,8 @@ import asyncio
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from workbench.llm.clock import Clock
 from workbench.llm.records import CallFailed, FailureCode, JournaledCall, Response, RunUsed
+from workbench.llm.waits import Clock
 
 
 @dataclass

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
-from workbench.care.store.rescuing import Connection, Rescue, RescueOutcome, empty_source
+from workbench.care.store.rescuing import TABLE, Connection, Rescue, RescueOutcome, empty_source
 from workbench.core.database import journal, migrations
 from workbench.core.database.backup import check, put_in_place
 from workbench.core.database.failures import go_back
@@ -90,7 +90,7 @@ def _opened(path: Path) -> Iterator[Connection]:
 def _loss_notes(written: RescueOutcome) -> list[str]:
     by_name = {table.table: table for table in written.tables}
     notes = []
-    for name, meaning in _MEANINGS.items():
+    for name, meaning in TABLE["losses"].items():
         table = by_name.get(name)
         if table is not None and not table.is_whole:
             notes.append(f"{_lack_text(table)}: {meaning}")
@@ -119,23 +119,3 @@ def _loss_notes(written: RescueOutcome) -> list[str]:
 def _lack_text(table: TableRescued) -> str:
     lost = "an unknown number of rows" if table.missing is None else f"{max(table.missing, table.stand_ins):,} rows"
     return f"{table.table} lacks {lost}"
-
-
-_MEANINGS = {
-    "label_events": "labels are lost",
-    "annotators": "their labels are kept under names such as lost-3",
-    "completions": "items with labels or verdicts are kept under ids such as lost-17, without gold and model",
-    "completion_text": 'their items are kept with their ids and labels; their text is "(lost)"',
-    "questions": "questions of existing items are kept under ids such as lost-9",
-    "question_text": 'their items are kept with their ids and labels; question and reference are "(lost)"',
-    "runs": "verdicts of such a run are kept under a run lost-2",
-    "verifiers": "verdicts are kept under a verifier lost-2",
-    "verdicts": "items without a verdict are judged when the verifier is run again",
-    "verdict_evidence": "these verdicts have lost their evidence",
-    "responses": "lost replies are requested, and paid for, again",
-    "reviews": "reviewers' decisions there must be made again",
-    "guidelines": "labels still name the version",
-    "sets": "the set must be frozen again",
-    "set_items": "the set differs from what was frozen: freeze it again",
-    "set_questions": "the set differs from what was frozen: freeze it again",
-}

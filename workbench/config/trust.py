@@ -24,10 +24,10 @@ from msgspec import Struct, structs
 from workbench.config.file import FOLDER_VARIABLE, user_folder, write_whole
 from workbench.config.verifiers import all_options_in, custom_prompt_files, read_template
 from workbench.core.errors import Command, UsageError, opt
-from workbench.llm.clock import Clock
 from workbench.llm.keys import KeySource
 from workbench.llm.profiles import PROFILES
 from workbench.llm.server import ModelServer
+from workbench.llm.waits import Clock
 
 
 class Grant(Struct, frozen=True):

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct, structs
 
-from workbench.llm.clock import Clock
 from workbench.llm.dialects import read, reread
 from workbench.llm.dialects.openai import dollars
 from workbench.llm.endpoint import Endpoint, PreparedRequest, Secrets
@@ -30,6 +29,7 @@ from workbench.llm.records import (
 )
 from workbench.llm.server import Limits, ModelServer, Price, StageLimits
 from workbench.llm.transport import Received, Transport
+from workbench.llm.waits import Clock
 
 COST_HEADER = "x-litellm-response-cost"
 """A LiteLLM proxy reports the cost of a reply in this header, in US dollars."""

@@ -12,7 +12,6 @@ from msgspec import Struct, structs
 
 from workbench.core.text.inert import inert
 from workbench.llm.caller import NOT_RECORDED, origin_of
-from workbench.llm.clock import Clock
 from workbench.llm.dialects import read
 from workbench.llm.endpoint import OTHER_CALL, Endpoint, Secrets
 from workbench.llm.failures import AttemptFailed, classify_response, one_line
@@ -21,6 +20,7 @@ from workbench.llm.records import CallFailed, Chat, Halt, Reply, Request, Scorin
 from workbench.llm.server import ModelServer, join_url, without_version
 from workbench.llm.server_json import decoded_json
 from workbench.llm.transport import Transport
+from workbench.llm.waits import Clock
 
 # -- Which kind of server answers at an address, by what such servers report.
 

@@ -15,7 +15,6 @@ from msgspec import Struct, structs
 
 from workbench.core.errors import UsageError
 from workbench.llm import server as urls
-from workbench.llm.clock import Clock
 from workbench.llm.dialects import CHAT_PATHS, Built, build
 from workbench.llm.failures import AttemptFailed
 from workbench.llm.gate import (
@@ -33,6 +32,7 @@ from workbench.llm.profiles import profile_for_model
 from workbench.llm.records import RESUME, CallFailed, Chat, FailureCode, Halt, JournaledCall, Request, Usage
 from workbench.llm.server import ModelServer, Price
 from workbench.llm.transport import Received, Transport
+from workbench.llm.waits import Clock
 
 # -- Whether a server answers.
 

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from workbench.llm.clock import Clock
 from workbench.llm.profiles import Profile
 from workbench.llm.records import RESUME, Halt
 from workbench.llm.server import ModelServer
+from workbench.llm.waits import Clock
 
 _CACHE_S: Final = 300.0
 """Seconds until a file is read or a program is run again: its key may expire after an hour."""

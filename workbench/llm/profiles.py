@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, Literal
 from urllib.parse import urlsplit
@@ -153,6 +154,7 @@ def profile_for_model(name: str, model: str, api: Api | None = None) -> Profile:
     )
 
 
+@lru_cache(maxsize=64)
 def plain_model(model: str) -> str:
     """Return a model's name without its maker: ``gpt-5`` of ``openai/gpt-5``, ``o4-mini`` of ``ft:o4-mini:me::id``."""
     name = model.rsplit("/", 1)[-1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from functools import lru_cache
 from typing import Annotated, Any, Final
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
@@ -44,6 +45,7 @@ def normalised_url(url: str) -> str:
     return url
 
 
+@lru_cache(maxsize=64)
 def join_url(base: str, path: str, query: str = "") -> str:
     parts = urlsplit(base)
     query = parts.query or query
@@ -68,6 +70,7 @@ def azure_root(base: str) -> str:
     return parts._replace(path=path).geturl()
 
 
+@lru_cache(maxsize=64)
 def server_identity(url: str, path: str = "") -> str:
     """Return a server's identity: its address without the query, a final ``/v1`` and the path of a call.
 

@@ -1,13 +1,36 @@
-"""Parse rate limits and requested waits from a server's headers and messages."""
+"""The clock, and the rate limits and waits in a server's headers and messages."""
 
 from __future__ import annotations
 
+import asyncio
 import math
+import random
 import re
+import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Final
+
+
+class Clock:
+    """Real time and randomness; tests replace it by one that they control."""
+
+    def now(self) -> float:
+        """Return the seconds of a monotonic clock."""
+        return time.monotonic()
+
+    def date(self) -> float:
+        """Return seconds since 1970, to compare with dates that servers send."""
+        return time.time()
+
+    def jitter(self, longest: float) -> float:
+        """Return a random waiting time of at most ``longest`` seconds."""
+        return random.uniform(0.0, longest)
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
 
 _UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _PART: Final = re.compile(

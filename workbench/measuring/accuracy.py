@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import structs
 
 from workbench.config import protocol_of
-from workbench.core.database import events
+from workbench.core.database import journal
 from workbench.core.database.selection import check_names
 from workbench.core.errors import UsageError, opt
 from workbench.core.project import Project, at_one_moment
@@ -238,7 +238,7 @@ def _ceilings(project: Project, report: AccuracyReport, entries: Entries) -> lis
     chosen = entries.asked.selection
     if chosen != Selection():
         return ceilings(project, chosen)
-    newest = events.last_id(project.database.reader())
+    newest = journal.last_event_id(project.database.reader())
     return entries.everything.counted(("ceiling", newest), (), lambda: ceilings(project))
 
 

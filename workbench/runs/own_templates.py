@@ -36,7 +36,7 @@ from workbench.llm.records import Sampling
 from workbench.runs.previewing import PreviewedCall, preview_calls
 from workbench.runs.store import runs as stored_runs
 from workbench.verifiers.judges.published import ANSWER, PublishedPrompt, prompt_named, read_prompt, release_note
-from workbench.verifiers.judges.roles import READ_AS, ROLES, general_role, is_role, role_call, template_in
+from workbench.verifiers.judges.roles import ROLES, general_role, is_role, role_call, template_in
 from workbench.verifiers.judges.strategies import STRATEGIES
 from workbench.verifiers.judges.template import (
     MAX_BYTES,
@@ -238,7 +238,7 @@ def _checked_role(path: Path) -> CheckedTemplate:
         standing=None,
         calls=(checked_call(call),),
         fence=not call.is_plain,
-        parser=READ_AS[general_role(call.name)],
+        parser=ROLES[general_role(call.name)].read_as,
         lacks=(),
         option=f"{opt.option:strategy=mcts} {opt.option:{PROMPTS}={path.parent}}",
     )

@@ -106,8 +106,8 @@ def _item(project: Project, completion: str | int | None) -> VerifierInput:
 
 
 def _previewed_call(verifier: ServedVerifier, planned: PlannedRequest) -> PreviewedCall:
-    from workbench.llm.clock import Clock
     from workbench.llm.endpoint import Endpoint
+    from workbench.llm.waits import Clock
 
     server = verifier.servers()[planned.role]
     endpoint = Endpoint(server, None, Clock())

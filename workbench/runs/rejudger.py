@@ -138,8 +138,8 @@ class _StoredReplies:
     """
 
     def __init__(self, database: Database, verifier: ServedVerifier) -> None:
-        from workbench.llm.clock import Clock
         from workbench.llm.endpoint import Endpoint
+        from workbench.llm.waits import Clock
 
         clock = Clock()
         self._endpoints = {role: Endpoint(server, None, clock) for role, server in verifier.servers().items()}

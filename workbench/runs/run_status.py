@@ -367,8 +367,8 @@ def estimate_of(
 async def _calls_about(
     project: Project, verifier: ServedVerifier, items: Iterable[VerifierInput], *, in_batches: bool
 ) -> list[CallEstimate]:
-    from workbench.llm.clock import Clock
     from workbench.llm.endpoint import Endpoint
+    from workbench.llm.waits import Clock
     from workbench.verifiers.judges.verifier import preview
 
     servers = verifier.servers()

@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.servers.scripted import chat_reply, messages_reply, scores_reply
-from workbench.llm.clock import Clock
 from workbench.llm.dialects import build, read
 from workbench.llm.endpoint import Endpoint, PreparedRequest, Secrets
 from workbench.llm.failures import AttemptFailed
 from workbench.llm.profiles import PROFILES
 from workbench.llm.records import CallFailed, Chat, PromptMessage, Reply, Sampling, Scoring, Task, Usage, ending
 from workbench.llm.server import ModelServer
+from workbench.llm.waits import Clock
 
 CHAT = Chat(
     messages=(PromptMessage("system", "Sé breve."), PromptMessage("user", "2+2=4?")),

@@ -10,9 +10,9 @@ import pytest
 from tests.servers.faulty import launched
 from tests.servers.memory import MemoryJournal
 from workbench.llm.caller import Caller
-from workbench.llm.clock import Clock
 from workbench.llm.records import Chat, PromptMessage
 from workbench.llm.server import Limits, ModelServer
+from workbench.llm.waits import Clock
 
 AT_ONCE = Limits(concurrency=64)
 

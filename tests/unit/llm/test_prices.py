@@ -14,7 +14,6 @@ from tests.servers.scripted import Scripted, chat_reply, messages_reply, scripte
 from tests.unit.llm.calling import asked, caller_of
 from workbench.core.errors import UsageError
 from workbench.llm import prices
-from workbench.llm.clock import Clock
 from workbench.llm.dialects import read
 from workbench.llm.endpoint import Endpoint
 from workbench.llm.gate import cost_of
@@ -22,6 +21,7 @@ from workbench.llm.prices import listed_price
 from workbench.llm.profiles import PROFILES
 from workbench.llm.records import Halt, Usage
 from workbench.llm.server import Limits, ModelServer, Price, RequestExtras, TokenPrices
+from workbench.llm.waits import Clock
 
 PRICE = Price(
     input=10.0,

@@ -13,13 +13,13 @@ from tests.servers.scripted import Received, Scripted, chat_reply, scripted
 from tests.unit.llm.calling import NO_LIMITS, asked
 from tests.unit.llm.test_check import findings, said
 from workbench.llm.caller import Caller
-from workbench.llm.clock import Clock
 from workbench.llm.dialects import read
 from workbench.llm.endpoint import Endpoint
 from workbench.llm.failures import AttemptFailed
 from workbench.llm.profiles import profile_for_model
 from workbench.llm.records import CallFailed, Chat, Halt, PromptMessage, Reply, Sampling, TokenChoice, Usage, ending
 from workbench.llm.server import ModelServer
+from workbench.llm.waits import Clock
 from workbench.verifiers.base import identity
 from workbench.verifiers.judges.verifier import LlmJudge
 from workbench.verifiers.serving import server_from

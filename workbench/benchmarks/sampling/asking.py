@@ -14,12 +14,12 @@ from workbench.core.database import sets
 from workbench.core.errors import Command, UsageError, opt
 from workbench.core.project import Project, batches
 from workbench.core.sets import SetName
-from workbench.llm.clock import Clock
 from workbench.llm.endpoint import Endpoint, PreparedRequest
 from workbench.llm.failures import REPEATED
 from workbench.llm.gate import MIN_ATTEMPTS
 from workbench.llm.records import Chat, FailureCode, PromptMessage, Reply, Sampling, as_stored, ending
 from workbench.llm.server import Limits, ModelServer, Price
+from workbench.llm.waits import Clock
 from workbench.runs.generating import CompletionRequest
 from workbench.runs.store import completing as stored
 from workbench.runs.store.completing import FailedKey, WrittenCompletion

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sqlite3
+import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, suppress
@@ -124,43 +125,12 @@ def _rows_by_id(source: Connection, table: str, asked: str, last: int) -> Iterat
 # -- Placeholders for lost rows, so that rows that refer to them are kept, above all labels.
 
 
-LOST: Final = "(lost)"
-"""Placeholder for a lost text."""
-_WHEN: Final = "1970-01-01T00:00:00.000000Z"
-_STAND_INS: Final[dict[str, dict[str, Value]]] = {
-    "datasets": {"name": "lost-{id}", "created_at": _WHEN},
-    "sources": {"name": "lost-{id}"},
-    "models": {"name": "lost-{id}"},
-    "annotators": {"name": "lost-{id}", "created_at": _WHEN},
-    "questions": {"dataset_id": 1, "key": "lost-{id}", "hash": b""},
-    "question_text": {"text": LOST, "reference": LOST},
-    "completions": {"question_id": 0, "key": "lost-{id}", "hash": b""},
-    "completion_text": {"text": LOST},
-    "imports": {
-        "dataset_id": 1,
-        "path": "lost-{id}",
-        "format": "lost",
-        "state": "complete",
-        "first_completion_id": 2**62,
-        "first_question_id": 2**62,
-        "started_at": _WHEN,
-    },
-    "batches": {"per_item": 1, "selection": "lost", "created_at": _WHEN},
-    "verifiers": {"name": "lost-{id}", "kind": "lost", "config": "{}", "config_hash": "lost-{id}", "created_at": _WHEN},
-    "runs": {
-        "verifier_id": 1,
-        "version": "lost-{id}",
-        "selection": "lost",
-        "workers": 1,
-        "state": "failed",
-        "items": 0,
-        "message": "Placeholder for a lost request.",
-        "created_at": _WHEN,
-    },
-    "requests": {"hash": b"lost-{id}", "profile": "lost", "model": "lost", "body": b"{}"},
-    "suites": {"dataset_id": 1, "name": "lost-{id}", "origin": "imported", "created_at": _WHEN},
-}
+TABLE: Final[dict[str, dict[str, Any]]] = tomllib.loads(
+    Path(__file__).with_name("rescue.toml").read_text(encoding="utf-8")
+)
+_PLACEHOLDERS: Final[dict[str, dict[str, Value]]] = TABLE["placeholders"]
 """Table -> values of a placeholder row; its own id is inserted."""
+_BLOBS: Final = ("hash", "body")
 
 
 def insert_placeholders(connection: Connection, table: str, ids: Iterable[int]) -> int:
@@ -174,15 +144,15 @@ def insert_placeholders(connection: Connection, table: str, ids: Iterable[int]) 
 
 
 def _insert_row(connection: Connection, table: str, number: int, known: dict[str, Value]) -> int:
-    row = {name: _fill_in_id(value, number) for name, value in _STAND_INS[table].items()} | known | {"id": number}
+    row = {name: _fill_in_id(name, value, number) for name, value in _PLACEHOLDERS[table].items()}
+    row |= known | {"id": number}
     names, marks = ", ".join(f'"{name}"' for name in row), ", ".join("?" * len(row))
     return connection.execute(f'INSERT OR IGNORE INTO "{table}" ({names}) VALUES ({marks})', [*row.values()]).rowcount
 
 
-def _fill_in_id(value: Value, number: int) -> Value:
-    if isinstance(value, str):
-        return value.replace("{id}", str(number))
-    return value.replace(b"{id}", str(number).encode()) if isinstance(value, bytes) else value
+def _fill_in_id(name: str, value: Value, number: int) -> Value:
+    filled = value.replace("{id}", str(number)) if isinstance(value, str) else value
+    return filled.encode() if name in _BLOBS and isinstance(filled, str) else filled
 
 
 # -- The new database.
@@ -345,7 +315,7 @@ class Rescue:
         found: dict[str, set[int]] = defaultdict(set)
         for table in self._tables:
             for parent, pairs in _foreign_keys(connection, table):
-                if len(pairs) == 1 and pairs[0][1] == "id" and parent in _STAND_INS:
+                if len(pairs) == 1 and pairs[0][1] == "id" and parent in _PLACEHOLDERS:
                     column = pairs[0][0]
                     found[parent] |= _select_ids(
                         connection,

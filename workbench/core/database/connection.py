@@ -14,7 +14,7 @@ from contextvars import copy_context
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from workbench.core.database import events, journal, migrations
+from workbench.core.database import journal, migrations
 from workbench.core.database.failures import explained, roll_back
 from workbench.core.database.place import (
     ENDS,
@@ -189,7 +189,7 @@ class Database:
             _begin(connection, take, patient=patient)
             try:
                 self._require_same_schema(connection)
-                last = events.last_id(connection)
+                last = journal.last_event_id(connection)
                 yield connection
                 self.require_place()
                 with journal.appended(connection, self.path, last) as written:

@@ -290,7 +290,3 @@ def _event(row: tuple[object, ...]) -> LabelEvent:
     for name in ("seen", "tags"):
         values[name] = msgspec.json.decode(str(values[name])) if values[name] else ()
     return msgspec.convert(values, LabelEvent, strict=False)
-
-
-def last_id(connection: sqlite3.Connection) -> int:
-    return int(connection.execute("SELECT coalesce(max(id), 0) FROM label_events").fetchone()[0])

@@ -184,6 +184,10 @@ def set_aside(database: Path, name: Path) -> Path:
     return path_of(database).rename(f"{name}{END}")
 
 
+def last_event_id(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("SELECT coalesce(max(id), 0) FROM label_events").fetchone()[0])
+
+
 @contextmanager
 def appended(connection: sqlite3.Connection, database: Path, last: int) -> Iterator[bool]:
     """Write the transaction's events to the journal, then run the block, which commits; if it fails, they are removed.

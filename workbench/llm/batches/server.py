@@ -8,11 +8,11 @@ from typing import Any, BinaryIO, Final
 from urllib.parse import urlsplit
 
 from workbench.llm import server as urls
-from workbench.llm.clock import Clock
 from workbench.llm.dialects.openai import decoded, mapping
 from workbench.llm.endpoint import Endpoint, without_secrets
 from workbench.llm.failures import classify_response, malformed
 from workbench.llm.transport import Received, Transport
+from workbench.llm.waits import Clock
 
 MAX_RESULTS_BYTES: Final = 4 * 2**30
 """Maximum size of a file of results, in bytes."""

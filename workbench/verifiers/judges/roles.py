@@ -55,39 +55,18 @@ class PromptRole(Struct, frozen=True, kw_only=True):
     Attributes:
         names: The role's own placeholders.
         printed: Placeholders as papers print them -> ours, where this role differs from `PRINTED_NAMES`.
+        read_as: How its replies are parsed; "" for a judge's only role.
     """
 
     names: frozenset[str] = frozenset()
     printed: dict[str, str] = {}
+    read_as: str = ""
 
 
 PRINTED_NAMES: Final = {"problem": "question", "code": "completion", "reference_code": "reference"}
 """Names of an item's texts in MCTS-Judge's prompts (tables 8 to 13) -> our names."""
-_OF_TESTS: Final = {"difficulty": "level", "test_case": "test", "test_cases": "test"}
-ROLES: Final[dict[str, PromptRole]] = {
-    ANALYSE: PromptRole(names=frozenset({"title", "focus", "history"}), printed={"agent": "title"}),
-    "summarise": PromptRole(names=frozenset({"title", "analyse"}), printed={"analysis": "analyse"}),
-    "assess": PromptRole(names=frozenset({"title", "focus", "done"}), printed={"agent": "title", "history": "done"}),
-    "evaluate": PromptRole(names=frozenset({"history", "conclusion"})),
-    GLOBAL: PromptRole(),
-    "generate": PromptRole(names=frozenset({"level"}), printed={"difficulty": "level"}),
-    "reformat": PromptRole(
-        names=frozenset({"level", "generate"}), printed={"difficulty": "level", "test_cases": "generate"}
-    ),
-    "validate": PromptRole(names=frozenset({"level", "test"}), printed=_OF_TESTS),
-    # The expected output is masked: in this role a test is only its input.
-    "execute": PromptRole(names=frozenset({"input"}), printed={"test_case": "input"}),
-    "compare": PromptRole(names=frozenset({"test", "execute"}), printed={"test_case": "test", "answer": "execute"}),
-}
+ROLES: Final = msgspec.toml.decode(Path(__file__).with_name("roles.toml").read_bytes(), type=dict[str, PromptRole])
 """Every role by its name, which is also its file's name."""
-READ_AS: Final = {
-    **dict.fromkeys(("analyse", "generate", "execute"), "none: a later request is given the whole reply"),
-    **dict.fromkeys(("summarise", "assess", "evaluate", GLOBAL), "codejudge: Yes or No"),
-    "reformat": "tests in JSON: input and expected_output",
-    "validate": "PASS or FAIL, in capitals",
-    "compare": "MATCH or NOT MATCH, in capitals",
-}
-"""Role -> how its replies are parsed."""
 WRITING: Final = frozenset({"generate", "reformat", "validate"})
 """The roles that write tests."""
 

@@ -194,7 +194,7 @@ def test_a_failed_commit_leaves_the_lines_of_others(project: Project) -> None:
     connection, other = project.database.open(), open_project(project.path)
 
     def fail() -> None:
-        last = events.last_id(connection)
+        last = journal.last_event_id(connection)
         connection.execute("BEGIN IMMEDIATE")
         ledger.record(connection, event_of_kind("flag", 1))
         with journal.appended(connection, project.path, last):
@@ -214,7 +214,7 @@ def test_a_failed_commit_leaves_the_lines_of_others(project: Project) -> None:
 def test_an_interrupt_after_the_commit_leaves_its_line(project: Project) -> None:
     give(project, "label")
     with project.database.write("full") as connection:
-        last = events.last_id(connection)
+        last = journal.last_event_id(connection)
         ledger.record(connection, event_of_kind("flag", 1))
 
         def interrupted() -> None:

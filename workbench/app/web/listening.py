@@ -6,6 +6,9 @@ import asyncio
 import logging
 import socket
 from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, closing
+from typing import Any
 
 from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
@@ -79,6 +82,33 @@ class _RejectingProtocol(asyncio.Protocol):
         assert isinstance(transport, asyncio.Transport)
         transport.write(self._said)
         transport.close()
+
+
+@asynccontextmanager
+async def serving_on(
+    listening: socket.socket,
+    application: web.Application,
+    log: logging.Logger,
+    connections: Callable[[web.Server], Connections],
+    **settings: Any,
+) -> AsyncIterator[asyncio.Server]:
+    """Serve an application on a socket as long as the context; yield what accepts connections.
+
+    Args:
+        log: Gets errors of HTTP.
+        connections: Accepts the connections of a server.
+        settings: Further settings of aiohttp's server.
+    """
+    # What is sent all the same to a request that was denied is not waited for.
+    runner = web.AppRunner(application, handle_signals=False, access_log=None, logger=log, lingering_time=0, **settings)
+    await runner.setup()
+    try:
+        assert runner.server is not None
+        accepting = await asyncio.get_running_loop().create_server(connections(runner.server), sock=listening)
+        with closing(accepting):
+            yield accepting
+    finally:
+        await runner.cleanup()
 
 
 def without_traces(log: logging.Logger) -> None:

@@ -223,7 +223,7 @@ async def test_a_valid_link_is_honoured_whatever_others_tried_from_the_same_addr
     async with browser(address) as stranger:
         for number in range(30):
             async with stranger.post("/enter", data=f"{number:A>43}", headers=headers) as answer:
-                assert answer.status == (403 if number < 10 else 429)
+                assert answer.status == 403
     for name, link in links.items():
         async with browser(address) as client:
             async with client.post("/enter", data=link, headers=headers) as answer:
@@ -233,7 +233,7 @@ async def test_a_valid_link_is_honoured_whatever_others_tried_from_the_same_addr
     async with browser(address) as stranger:
         for guess in (links["ann"], "A" * 43, "", "x"):
             async with stranger.post("/enter", data=guess, headers=headers) as answer:
-                assert (answer.status, await answer.text()) == (429, "Too many attempts. Wait a minute.")
+                assert answer.status == 403
 
 
 async def test_strangers_connections_give_way(

@@ -10,7 +10,6 @@ import logging
 import os
 import re
 import signal
-import socket
 import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -21,7 +20,7 @@ import msgspec
 from aiohttp import web
 from msgspec import UNSET, Raw, Struct, structs
 
-from workbench.app.web.listening import Connections, listen, without_traces
+from workbench.app.web.listening import Connections, listen, serving_on, without_traces
 from workbench.app.web.reward.gate import HEALTH, RETRY_S, Handler, RequestRefused, RequestRules, RewardGate, wrong_body
 from workbench.app.web.reward.metrics import CONTENT_TYPE, Metrics
 from workbench.app.web.reward.processes import Board, Crowd, ProcessMember, ProcessState, merged, state_of
@@ -354,44 +353,19 @@ class RewardServer:
         self._gate = RewardGate(rules, beside)
         metrics = Metrics(chosen.name, chosen.verifier.version)
         self._served = Served(chosen=chosen, judge=judge, scale=scale, metrics=metrics, beside=beside)
-        application = web.Application(middlewares=[self._gate.check])
-        add_routes(application, self._served, self._gate)
-        self._runner = web.AppRunner(
-            application,
-            handle_signals=False,
-            access_log=None,
-            logger=HTTP_LOG,
-            keepalive_timeout=IDLE_S,
-            shutdown_timeout=1.0,
-            # What is sent all the same to a request that was refused is not waited for.
-            lingering_time=0,
-            auto_decompress=False,
-            # Stop judging for a disconnected client.
-            handler_cancellation=True,
-        )
-        self._listening: asyncio.Server | None = None
+        self.application = web.Application(middlewares=[self._gate.check])
+        add_routes(self.application, self._served, self._gate)
 
-    async def start(self, listening: socket.socket) -> None:
-        await self._runner.setup()
-        loop = asyncio.get_running_loop()
-        server = self._runner.server
-        assert server is not None
-        connections = Connections(server, self._gate.known, MOST_CONNECTIONS, _FULL)
-        self._listening = await loop.create_server(connections, sock=listening)
+    def connections(self, server: web.Server) -> Connections:
+        return Connections(server, self._gate.known, MOST_CONNECTIONS, _FULL)
 
     def tell(self) -> None:
         self._served.all_states(self._gate)
 
     async def stop(self) -> None:
+        """Accept no more requests, and wait until the accepted ones are answered."""
         self._gate.stopping = True
-        if self._listening is not None:
-            self._listening.close()
         await self._gate.idle.wait()
-
-    async def end(self) -> None:
-        if self._listening is not None:
-            self._listening.close()
-        await self._runner.cleanup()
 
 
 @contextlib.asynccontextmanager
@@ -413,14 +387,24 @@ async def serving(
         address = structs.replace(rules.address, port=listening.getsockname()[1])
         async with open_judge(chosen, most_waiting, workers, timeout) as judge:
             server = RewardServer(chosen, judge, scale, structs.replace(rules, address=address), beside)
-            try:
-                await server.start(listening)
-                yield server
-                await server.stop()
-            finally:
-                # Waiting clients are still told that there will be no answer.
-                await judge.close()
-                await server.end()
+            async with serving_on(
+                listening,
+                server.application,
+                HTTP_LOG,
+                server.connections,
+                keepalive_timeout=IDLE_S,
+                shutdown_timeout=1.0,
+                auto_decompress=False,
+                # Stop judging for a disconnected client.
+                handler_cancellation=True,
+            ) as accepting:
+                try:
+                    yield server
+                    accepting.close()
+                    await server.stop()
+                finally:
+                    # Waiting clients are still told that there will be no answer.
+                    await judge.close()
 
 
 def serve(

@@ -6,8 +6,6 @@ import asyncio
 import contextlib
 import logging
 import signal
-import time
-from collections import OrderedDict, deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -15,7 +13,7 @@ from pathlib import Path
 from aiohttp import web
 from msgspec import structs
 
-from workbench.app.web.listening import Connections, listen, without_traces
+from workbench.app.web.listening import Connections, listen, serving_on, without_traces
 from workbench.app.web.serve import app_process, pages
 from workbench.app.web.serve.addresses import Address
 from workbench.app.web.serve.pages import OPEN_FILES, page
@@ -24,38 +22,6 @@ from workbench.core.errors import WorkbenchError
 from workbench.core.project import Project
 from workbench.core.text.inert import inert
 from workbench.labelling import tokens
-
-# -- A limit on attempts that fail.
-
-
-class Throttle:
-    """Counts failures by source, and remembers a limited number of sources.
-
-    Args:
-        most: Failures within ``window_s`` after which a source has to wait.
-        size: Number of sources remembered; the one quiet for longest is forgotten.
-    """
-
-    def __init__(
-        self, *, most: int = 10, window_s: float = 60.0, size: int = 1_000, clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        self._most, self._window_s, self._size, self._clock = most, window_s, size, clock
-        self._failures: OrderedDict[str, deque[float]] = OrderedDict()
-
-    def is_closed(self, who: str) -> bool:
-        failures = self._failures.get(who)
-        if failures is None:
-            return False
-        while failures and failures[0] <= self._clock() - self._window_s:
-            failures.popleft()
-        return len(failures) >= self._most
-
-    def failed(self, who: str) -> None:
-        self._failures.setdefault(who, deque(maxlen=self._most)).append(self._clock())
-        self._failures.move_to_end(who)
-        if len(self._failures) > self._size:
-            self._failures.popitem(last=False)
-
 
 # -- Who is let through: the right host, the right page, and a login; one way in, by a link that works once.
 
@@ -80,7 +46,6 @@ class ServeGate:
     def __init__(self, project: Project, address: Address) -> None:
         self._project = project
         self._address = address
-        self._throttle = Throttle()
         self.known: dict[web.RequestHandler, str] = {}
         prefix = "__Host-" if address.is_secure else ""
         # Cookies are kept by host, whatever the port.
@@ -110,7 +75,6 @@ class ServeGate:
         return self._address.trusts(request.headers.get("Origin"), _header(request, "Host"))
 
     async def enter(self, request: web.Request) -> web.StreamResponse:
-        peer = request.remote or ""
         if not self.from_own_page(request):
             return _deny(request, 403, "another origin", _REFUSED)
         if request.content_length is None or request.content_length > LARGEST_BODY:
@@ -122,11 +86,7 @@ class ServeGate:
         earlier = request.cookies.get(self._cookie, "")
         found = await asyncio.to_thread(tokens.redeem_link, self._project, link, earlier)
         if found is None:
-            # A link that is good is let in all the same: behind a proxy everybody has one address, and a token of 256
-            # bits is not found by guessing.
-            if self._throttle.is_closed(peer):
-                return _deny(request, 429, "too many failures", "Too many attempts. Wait a minute.")
-            self._throttle.failed(peer)
+            # Attempts are not counted: a token of 256 bits is not found by guessing.
             return _deny(request, 403, "no valid link", _REFUSED)
         LOG.info("%s has come in from %s", inert(found.name), request.remote)
         self.known[request.protocol] = found.name
@@ -257,29 +217,22 @@ async def serving(
     with listen(address) as listening:
         address = structs.replace(address, port=listening.getsockname()[1])
         server = AppServer(project, address, command, most)
-        runner = web.AppRunner(
+        async with serving_on(
+            listening,
             server.application(),
-            handle_signals=False,
-            access_log=None,
-            logger=HTTP_LOG,
+            HTTP_LOG,
+            partial(Connections, known=server.known, most=MOST_CONNECTIONS, share=CONNECTIONS_PER_PERSON),
             keepalive_timeout=IDLE_S,
             shutdown_timeout=_SHUTDOWN_S,
-            # Nothing large is ever taken: what is sent all the same is not waited for and hardly buffered.
-            lingering_time=0,
+            # Nothing large is ever accepted.
             read_bufsize=4_096,
-        )
-        await runner.setup()
-        watching = asyncio.create_task(server.watch())
-        try:
-            assert runner.server is not None
-            connections = Connections(runner.server, server.known, MOST_CONNECTIONS, share=CONNECTIONS_PER_PERSON)
-            taking = await asyncio.get_running_loop().create_server(connections, sock=listening)
-            with contextlib.closing(taking):
+        ):
+            watching = asyncio.create_task(server.watch())
+            try:
                 yield address
-        finally:
-            watching.cancel()
-            await server.close()
-            await runner.cleanup()
+            finally:
+                watching.cancel()
+                await server.close()
 
 
 def serve(

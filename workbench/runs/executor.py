@@ -13,11 +13,12 @@ import os
 import queue
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections import OrderedDict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
 from itertools import islice
-from typing import Any, Final, Literal
+from typing import Any, Final, Generic, Literal, TypeVar
 
 import msgspec
 from msgspec import Struct, structs
@@ -60,13 +61,65 @@ UNSENDABLE = failure("a text has characters that UTF-8 lacks")
 """The verdict on a value that can't be encoded as text."""
 
 
+Job = TypeVar("Job")
+
+
 class _WaitingTask(Struct, eq=False):
     task: WorkerTask
     pending: Pending
     answer: Future[Any]
 
 
-class LocalExecutor(Closing):
+class QueueExecutor(Closing, ABC, Generic[Job]):
+    """A queue of jobs, and a thread that works on them; it starts with the first job.
+
+    Attributes:
+        state: The state of the workers.
+        trouble: Why they failed last.
+    """
+
+    def __init__(self, name: str, state: State = "idle") -> None:
+        self.state: State = state
+        self.trouble: str | None = None
+        self._name = name
+        self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._closed = False
+
+    def warm(self) -> None:
+        """Start the workers now; `state` reports when they are ready."""
+        with self._lock:
+            self._start_thread()
+
+    def close(self) -> None:
+        """End the workers at once; waiting callers get `ExecutorClosed`."""
+        with self._lock:
+            self._closed = True
+            thread = self._thread
+        if thread is not None:
+            self._jobs.put(None)
+            thread.join()
+
+    def _put(self, job: Job) -> None:
+        with self._lock:
+            if self._closed:
+                raise ExecutorClosed
+            self._start_thread()
+            self._jobs.put(job)
+
+    def _start_thread(self) -> None:
+        if self._thread is None:
+            self.state = "starting"
+            self._thread = threading.Thread(target=self._run_thread, name=self._name, daemon=True)
+            self._thread.start()
+
+    @abstractmethod
+    def _run_thread(self) -> None:
+        """Work on jobs until the executor is closed; a job None only wakes the thread."""
+
+
+class LocalExecutor(QueueExecutor[_WaitingTask]):
     """One verifier with its worker processes, which start when the first item needs one.
 
     Args:
@@ -87,21 +140,16 @@ class LocalExecutor(Closing):
         *,
         spare: int = 0,
     ) -> None:
+        super().__init__("workbench-executor", "ready" if verifier.isolation == "inline" else "idle")
         self._verifier, self._spec, self._workers, self._deadline = verifier, spec, workers, deadline
         self.spare = spare
         self._helpers = (workers - 1 if spare == 0 else spare) if verifier.isolation == "staged" else 0
         self._read = 0
-        self._inbox: queue.SimpleQueue[_WaitingTask | None] = queue.SimpleQueue()
         self._first: deque[_WaitingTask] = deque()
         self._second: deque[_WaitingTask] = deque()
         self._started: dict[WorkerTask, _WaitingTask] = {}
         self._shared: dict[bytes, list[_WaitingTask]] = {}
         self._known = RecentVerdicts()
-        self._lock = threading.Lock()
-        self._thread: threading.Thread | None = None
-        self._closed = False
-        self.trouble: str | None = None
-        self.state: State = "ready" if verifier.isolation == "inline" else "idle"
 
     @property
     def isolation(self) -> Isolation:
@@ -189,19 +237,9 @@ class LocalExecutor(Closing):
         return [wait_for_verdict(one, ends) if isinstance(one, Future) else one for one in waiting]
 
     def warm(self) -> None:
-        """Start the workers now; `state` reports when they are ready."""
+        """See the base class; a verifier that can neither hang nor crash needs no workers."""
         if self.isolation != "inline":
-            with self._lock:
-                self._start_thread()
-
-    def close(self) -> None:
-        """End the workers at once; waiting callers get `ExecutorClosed`."""
-        with self._lock:
-            self._closed = True
-            thread = self._thread
-        if thread is not None:
-            self._inbox.put(None)
-            thread.join()
+            super().warm()
 
     def _first_stage_answers(self, items: Sequence[VerifierInput]) -> Iterator[tuple[int, FirstAnswer]]:
         if self.isolation != "staged":
@@ -219,20 +257,7 @@ class LocalExecutor(Closing):
     def _wants_help(self, sent: int) -> bool:
         return sent < 2 * self._helpers and not self._closed and self.state != "failed"
 
-    def _put(self, job: _WaitingTask) -> None:
-        with self._lock:
-            if self._closed:
-                raise ExecutorClosed
-            self._start_thread()
-            self._inbox.put(job)
-
     # -- The thread that manages the workers.
-
-    def _start_thread(self) -> None:
-        if self._thread is None:
-            self.state = "starting"
-            self._thread = threading.Thread(target=self._run_thread, name="workbench-executor", daemon=True)
-            self._thread.start()
 
     def _run_thread(self) -> None:
         while not self._closed:
@@ -249,7 +274,7 @@ class LocalExecutor(Closing):
                 self._fail_waiting_callers(VerifierError(self.trouble))
                 if not self._closed:
                     with contextlib.suppress(queue.Empty):
-                        self._inbox.put(self._inbox.get(timeout=_AGAIN_S))
+                        self._jobs.put(self._jobs.get(timeout=_AGAIN_S))
         self._fail_waiting_callers(ExecutorClosed())
 
     def _serve_callers(self, pool: WorkerPool) -> None:
@@ -258,10 +283,10 @@ class LocalExecutor(Closing):
                 self.state = "ready"
             busy = self._first or self._second or self._started
             if self.state == "ready" and not busy:
-                self._take(self._inbox.get())
+                self._take(self._jobs.get())
             with contextlib.suppress(queue.Empty):
                 while True:
-                    self._take(self._inbox.get_nowait())
+                    self._take(self._jobs.get_nowait())
             self._assign(pool)
             for task, found in pool.wait(_TURN_S):
                 self._deliver(self._started.pop(task), found)
@@ -314,7 +339,7 @@ class LocalExecutor(Closing):
         waiting += (job for shared in self._shared.values() for job in shared)
         with contextlib.suppress(queue.Empty):
             while True:
-                if (job := self._inbox.get_nowait()) is not None:
+                if (job := self._jobs.get_nowait()) is not None:
                     waiting.append(job)
         for waits in (self._first, self._second, self._started, self._shared):
             waits.clear()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import queue
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
@@ -19,7 +18,7 @@ from workbench.core.errors import UsageError, VerifierError
 from workbench.core.run import ClusterUse
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.runs.executing import ProgramPool, SolutionEngine, SolutionWork, internal_error, opened_pool
-from workbench.runs.executor import ExecutorClosed, State, wait_for_verdict
+from workbench.runs.executor import ExecutorClosed, QueueExecutor, wait_for_verdict
 from workbench.training.frameworks import REFERENCES
 from workbench.training.pay import SuiteVerdict
 from workbench.verifiers.base import Judged, SandboxedVerifier
@@ -55,7 +54,7 @@ class SolutionJob(SolutionWork, eq=False, kw_only=True):
             self.answer.set_exception(error)
 
 
-class SolutionExecutor:
+class SolutionExecutor(QueueExecutor[SolutionJob]):
     """``execution`` with its sandboxes, here or on a cluster; one thread starts solutions and receives the results.
 
     The solutions of a node that dies are run on another one, and a node with a weaker sandbox is rejected, as in runs.
@@ -84,6 +83,7 @@ class SolutionExecutor:
         cluster: ClusterUse | None = None,
         connected: Callable[[], object] = lambda: None,
     ) -> None:
+        super().__init__("workbench-tests")
         if cluster is not None:
             from workbench.runs.cluster import require_cluster
 
@@ -95,13 +95,7 @@ class SolutionExecutor:
         self.level: Level = level_of(verifier.wanted, allow_unsafe=False, scratch=verifier.scratch > 0)
         self._verifier = verifier
         self._workers, self._timeout, self._cluster, self._connected = workers, timeout, cluster, connected
-        self._jobs: queue.SimpleQueue[SolutionJob | None] = queue.SimpleQueue()
-        self._lock = threading.Lock()
-        self._thread: threading.Thread | None = None
-        self._over = threading.Event()
         self.busy: dict[SolutionJob, None] = {}
-        self.trouble: str | None = None
-        self.state: State = "idle"
 
     @property
     def workers(self) -> int:
@@ -154,36 +148,12 @@ class SolutionExecutor:
         Raises:
             ExecutorClosed: The executor is closed.
         """
-        with self._lock:
-            if self._over.is_set():
-                raise ExecutorClosed
-            self._start()
-            self._jobs.put(job)
+        self._put(job)
 
-    def warm(self) -> None:
-        """Start the sandboxes now; `state` reports when they are ready."""
-        with self._lock:
-            self._start()
-
-    def close(self) -> None:
-        """Stop the sandboxes; waiting callers fail with `ExecutorClosed`."""
-        with self._lock:
-            self._over.set()
-            thread = self._thread
-        if thread is not None:
-            self._jobs.put(None)
-            thread.join()
-
-    def _start(self) -> None:
-        if self._thread is None:
-            self.state = "starting"
-            self._thread = threading.Thread(target=self._work, name="workbench-tests", daemon=True)
-            self._thread.start()
-
-    def _work(self) -> None:
+    def _run_thread(self) -> None:
         settings = self._verifier.settings(self._verifier.seeds[0])
         of_cluster = {} if self._cluster is None else {"look_s": _POLL_S}
-        while not self._over.is_set():
+        while not self._closed:
             try:
                 with opened_pool(self.level, self._workers, settings, self._cluster, **of_cluster) as pool:
                     self._connected()
@@ -206,7 +176,7 @@ class SolutionExecutor:
             begun.fail(error)
         self.busy.clear()
         with suppress(queue.Empty):
-            while not (self._over.is_set() and until):
+            while not (self._closed and until):
                 if (job := self._jobs.get(timeout=max(0.0, until - time.monotonic()))) is not None:
                     job.fail(error)
 
@@ -223,7 +193,7 @@ class SolutionExecutor:
             engine.run(_Arrivals(self._jobs, first), partial(self._drop_gone, pool))
 
     def _drop_gone(self, pool: ProgramPool) -> None:
-        if self._over.is_set():
+        if self._closed:
             raise ExecutorClosed
         if gone := {job for job in self.busy if job.is_abandoned}:
             pool.drop(lambda key: key[0] in gone)

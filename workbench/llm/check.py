@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final, Literal
 
@@ -13,7 +12,7 @@ from msgspec import Struct, structs
 from workbench.core.text.inert import inert
 from workbench.llm.caller import NOT_RECORDED, origin_of
 from workbench.llm.dialects import read
-from workbench.llm.endpoint import OTHER_CALL, Endpoint, Secrets
+from workbench.llm.endpoint import ADVICE, Endpoint, Secrets, advice_on
 from workbench.llm.failures import AttemptFailed, classify_response, one_line
 from workbench.llm.profiles import DEFAULT, PROFILES, Profile, plain_model
 from workbench.llm.records import CallFailed, Chat, Halt, Reply, Request, Scoring
@@ -25,15 +24,6 @@ from workbench.llm.waits import Clock
 # -- Which kind of server answers at an address, by what such servers report.
 
 
-_OWNERS: Final = {
-    "vllm": "vllm",
-    "sglang": "sglang",
-    "llamacpp": "llama-cpp",
-    "llama.cpp": "llama-cpp",
-    "library": "ollama",
-    "organization_owner": "lm-studio",
-}
-"""The owner of models as servers list it -> the server's profile."""
 Sign = tuple[str, Callable[[Mapping[str, Any]], bool], str]
 """A path next to ``/v1``, what the JSON object there must contain, and the profile it indicates."""
 
@@ -67,8 +57,9 @@ def _model_rows(listed: Any) -> list[dict[str, Any]]:
 def kind_of_models(listed: Any) -> str | None:
     """Return the profile that a list of models indicates; None if it is ambiguous."""
     owners = {row.get("owned_by") for row in _model_rows(listed)}
-    kinds = {_OWNERS.get(owner.lower()) for owner in owners if isinstance(owner, str)} - {None}
-    return kinds.pop() if len(kinds) == 1 else None
+    named = {owner.lower() for owner in owners if isinstance(owner, str)}
+    kinds = [name for name, profile in PROFILES.items() if not named.isdisjoint(profile.owners)]
+    return kinds[0] if len(kinds) == 1 else None
 
 
 Level = Literal["good", "note", "problem"]
@@ -268,7 +259,7 @@ class _AddressProbe(Struct, frozen=True):
         where = f"{self.endpoint.base}: "
         name = self.endpoint.key_place
         if failure.code != "auth":
-            said, advice = f"{failure.detail}.", _advice(failure)
+            said, advice = f"{failure.detail}.", advice_on(failure, ADVICE["failed"].get(failure.code, ""))
         elif self.secrets.key is None:
             said = f"it requires a key ({failure.detail})."
             advice = "Name its variable (api_key_env) or file (api_key_file)."
@@ -277,39 +268,7 @@ class _AddressProbe(Struct, frozen=True):
         return ServerFinding("problem", f"{where}{said}", advice)
 
 
-_ADVICE = {
-    "transport": "Is the server running, and is base_url its address? Without one, replay lets recorded replies "
-    "answer, such as the sample's.",
-    "timeout": "Is it loading the model? Then try again, or give it more time.",
-    "bad_request": "Check base_url (most end in /v1), the server's profile and the model.",
-    "quota": "Its quota is used up; wait, or raise it there.",
-    "malformed": "Is base_url the address of a model server, and the profile its kind?",
-}
-
-
-_FIELD_ADVICE = (
-    (r"use ['\"`]?max_completion_tokens", "Set max_tokens_field=max_completion_tokens."),
-    (r"\btemperature\b", "Set temperature=none, and no value of it is sent."),
-    (r"\btop_p\b", "Set top_p=none, and no value of it is sent."),
-    (r"system (?:role|message|prompt|turn)|role[^.]{0,20}system|developer instruction", "Set fold_system=true."),
-    (
-        r"only supports? stream|enable the stream|stream['\"` ]+must be",
-        "It only streams: choose another model or server.",
-    ),
-    *OTHER_CALL,
-    (r"enable_thinking", 'Set extra_body={"enable_thinking": false}.'),
-    (r"reasoning_effort", "Set reasoning_effort to what it names, or leave it out."),
-)
-"""Patterns in error messages of servers that reject a field -> the remedy."""
-
-
 _SHOWN_TOKENS: Final = 3
-
-
-def _advice(failure: CallFailed) -> str:
-    told = (advice for words, advice in _FIELD_ADVICE if re.search(words, failure.detail, re.IGNORECASE))
-    general = _ADVICE.get(failure.code, "")
-    return next(told, general) if failure.code == "bad_request" else general
 
 
 def _reply_findings(model: str, request: Request, reply: Reply, ms: float) -> list[ServerFinding]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import re
+import tomllib
 from collections.abc import Mapping
 from itertools import product
+from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
@@ -44,16 +46,18 @@ _WEIGHTS: Final[dict[FailureCode, int]] = {"context_length": 1, "content_filter"
 """Failures that a single text may cause weigh less; five calls of any other kind are enough."""
 
 
-OTHER_CALL: Final = (
-    (r"v1/responses|\bnot a chat model\b|chatCompletion operation does not work", "Set api=responses."),
-    (r"not supported (?:with|by|in) the Responses API", "Set api=chat."),
-)
-"""Error messages of servers that serve the model under another call -> what to do."""
+ADVICE: Final = tomllib.loads(Path(__file__).with_name("advice.toml").read_text(encoding="utf-8"))
 
 
-def _advice(failure: CallFailed, otherwise: str) -> str:
-    told = (advice for said, advice in OTHER_CALL if re.search(said, failure.detail, re.IGNORECASE))
-    return f"{next(told, otherwise).removesuffix('.')}, then {RESUME}."
+def advice_on(failure: CallFailed, otherwise: str) -> str:
+    """Return the remedy that the message of a rejected call indicates; `otherwise` if it indicates none."""
+    told = (advice for said, advice in ADVICE["rejected"] if re.search(said, failure.detail, re.IGNORECASE))
+    return next(told, otherwise) if failure.code == "bad_request" else otherwise
+
+
+def _advice(failure: CallFailed) -> str:
+    otherwise = "Check the key" if failure.code == "auth" else "Check model, options and base_url"
+    return f"{advice_on(failure, otherwise).removesuffix('.')}, then {RESUME}."
 
 
 MIN_REJECTIONS: Final = 3
@@ -194,9 +198,8 @@ class Breaker:
         failure = self._last
         refused = isinstance(failure, AttemptFailed) and failure.status is not None and 400 <= failure.status < 500
         does = "refuses" if refused else "fails at"
-        advice = _advice(failure, "Check the key" if failure.code == "auth" else "Check model, options and base_url")
         many = f"all {self._failed} calls" if self._failed > 1 else "the one call made"
-        return Halt(failure.code, f"{self._title} {does} {many} ({failure.detail}). {advice}")
+        return Halt(failure.code, f"{self._title} {does} {many} ({failure.detail}). {_advice(failure)}")
 
     async def _wait_for_change(self) -> None:
         self._changed.clear()
@@ -390,8 +393,7 @@ class Endpoint:
                 "quota", f"{self.title} says that a quota is used up ({failure.detail}). {RESUME.capitalize()} later."
             )
         key = f" with the key in {self.key_place}" if self.key_place else ""
-        advice = _advice(failure, "Check the key" if failure.code == "auth" else "Check base_url and model")
-        return Halt(failure.code, f"{self.title} rejects calls{key} ({failure.detail}). {advice}")
+        return Halt(failure.code, f"{self.title} rejects calls{key} ({failure.detail}). {_advice(failure)}")
 
     @property
     def sends_key_in_clear(self) -> bool:

@@ -57,6 +57,7 @@ class Profile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         fixed_sampling: Models that accept no temperature, top_p or top_k.
         no_prefill: Models that reject a prefill.
         hosts: Its addresses' hosts, or the domains of these hosts, by which `guess_profile` recognises it.
+        owners: The owners of models, as it lists them.
         port: Its usual port, by which an address on any host is recognised.
     """
 
@@ -84,6 +85,7 @@ class Profile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     fixed_sampling: re.Pattern[str] | None = None
     no_prefill: re.Pattern[str] | None = None
     hosts: tuple[str, ...] = ()
+    owners: tuple[str, ...] = ()
     port: int | None = None
 
 

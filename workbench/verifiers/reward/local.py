@@ -58,7 +58,7 @@ class RewardLocal:
         own = parse_record(LocalModelOptions, options)
         self._model_name, self._revision, self._chat = own.model.strip(), own.revision, own.chat
         self._device = own.device or _CPU
-        self._form = form_from(options, whole=not self._chat)
+        self._form = form_from(own.form, whole=not self._chat)
         self._label, self._threshold = own.grading.label, own.grading.threshold
         self.allowance = Allowance(start_s=_START_S, deadline_s=own.timeout, memory_bytes=_MEMORY_BYTES)
         self._model: Any = None

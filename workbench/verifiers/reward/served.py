@@ -114,8 +114,8 @@ class Form(Struct, frozen=True, kw_only=True):
         return {"format": self.text, "reference": self.reference, **usual}
 
 
-def form_from(options: Mapping[str, str], *, whole: bool, asks: bool = False) -> Form:
-    """Parse the form of a model's input.
+def form_from(own: FormOptions, *, whole: bool, asks: bool = False) -> Form:
+    """Return the form of a model's input.
 
     Args:
         whole: Whether the completion is part of the text; else it is sent separately.
@@ -124,7 +124,6 @@ def form_from(options: Mapping[str, str], *, whole: bool, asks: bool = False) ->
     Raises:
         ValueError: A placeholder is unknown, missing, or misplaced.
     """
-    own = parse_record(FormOptions, options)
     reference = own.reference
     plain = "{question}" + _REFERENCE * reference + "\n\n{completion}" * whole + _ASKS * asks
     text = plain if own.format is None else own.format
@@ -141,24 +140,8 @@ def form_from(options: Mapping[str, str], *, whole: bool, asks: bool = False) ->
     return Form(text=text, reference=reference, neutralise=own.neutralise)
 
 
-class ChatOptions(Options, frozen=True, kw_only=True):
-    chat: Annotated[
-        bool, option("whether texts are sent as turns of a chat; only for the dialects classify and pooling")
-    ] = False
-    answer: Annotated[
-        str, option("with chat=true: text of the assistant's turn, with {completion}", shows_default=False)
-    ] = "{completion}"
-
-
-def answer_from(options: Mapping[str, str], form: Form, *, chat: bool) -> Form:
-    """Return the assistant's turn of a chat that is scored.
-
-    Raises:
-        ValueError: The turn lacks the completion, has another placeholder, or no chat is configured.
-    """
-    if "answer" in options and not chat:
-        raise ValueError("answer: only a chat has an answer turn: chat=true")
-    text = parse_record(ChatOptions, options).answer.replace("{solution}", "{completion}")
+def _answer_form(answer: str, form: Form) -> Form:
+    text = answer.replace("{solution}", "{completion}")
     if set(_PLACEHOLDER.findall(text)) != {"completion"}:
         raise ValueError("answer: it contains {completion}, and no other placeholder")
     return Form(text=text, reference=False, neutralise=form.neutralise)
@@ -167,35 +150,23 @@ def answer_from(options: Mapping[str, str], form: Form, *, chat: bool) -> Form:
 # -- The probability of a word as the next token, for models that score by it.
 
 
-class WordOptions(Options, frozen=True, kw_only=True):
-    words: Annotated[
-        str,
-        option(
-            "with dialect=completions: words for a correct and an incorrect completion, whose probability is the score"
-        ),
-    ] = "Yes,No"
-    logprobs: Annotated[
-        int, option("with dialect=completions: number of most likely tokens to request", ge=1, le=100)
-    ] = 5
-
-
 _YES_OR_NO: Final = ("Yes", "No")
 
 
-def words_from(options: Mapping[str, str]) -> tuple[str, ...]:
-    """Parse the one or two words.
+def _checked_words(said: str, *, has_format: bool) -> tuple[str, ...]:
+    """Return the one or two words.
 
     Raises:
         ValueError: No word, too many, or words with the same beginning are given, which can't be distinguished; or no
             question asks for them.
     """
-    words = tuple(word.strip() for word in parse_record(WordOptions, options).words.split(","))
+    words = tuple(word.strip() for word in said.split(","))
     if not all(words) or len(words) > 2:
         raise ValueError("words: name one or two with a comma between them, such as Yes,No")
     folded = [word.lower() for word in words]
     if len(words) > 1 and (folded[0].startswith(folded[1]) or folded[1].startswith(folded[0])):
         raise ValueError("words: one is the beginning of the other, so a token can't distinguish them")
-    if not {*words} <= {*_YES_OR_NO} and "format" not in options:
+    if not {*words} <= {*_YES_OR_NO} and not has_format:
         raise ValueError(
             "format: say in the format how to answer with these words; the default format asks for Yes or No"
         )
@@ -208,27 +179,31 @@ _PAIRED: Final = ("score", "rerank")
 _ACTIVATE: Final = {"server": None, "on": True, "off": False}
 
 
-class DialectOptions(Options, frozen=True, kw_only=True):
+class RewardModelOptions(Options, frozen=True, kw_only=True):
     dialect: Annotated[Task, option(f"API of the server: {', '.join(get_args(Task))}")] = "score"
-
-
-class ActivationOptions(Options, frozen=True, kw_only=True):
+    endpoint: ServerOptions
+    form: FormOptions = FormOptions()
+    chat: Annotated[
+        bool, option("whether texts are sent as turns of a chat; only for the dialects classify and pooling")
+    ] = False
+    answer: Annotated[
+        str, option("with chat=true: text of the assistant's turn, with {completion}", shows_default=False)
+    ] = "{completion}"
+    words: Annotated[
+        str,
+        option(
+            "with dialect=completions: words for a correct and an incorrect completion, whose probability is the score"
+        ),
+    ] = "Yes,No"
+    logprobs: Annotated[
+        int, option("with dialect=completions: number of most likely tokens to request", ge=1, le=100)
+    ] = 5
     activation: Annotated[
         Literal["server", "on", "off"],
         option("whether the server applies its activation (softmax, sigmoid): on, off, or server for its own default"),
     ] = "server"
-
-
-_RECORDS: Final = (
-    DialectOptions,
-    ServerOptions,
-    FormOptions,
-    ChatOptions,
-    WordOptions,
-    ActivationOptions,
-    GradingOptions,
-    Limits,
-)
+    grading: GradingOptions = GradingOptions()
+    limits: Limits = Limits()
 
 
 class RewardModel(OneServer):
@@ -239,70 +214,69 @@ class RewardModel(OneServer):
     """
 
     description: ClassVar[str] = "Reward model on a server: a score, and a verdict by a threshold"
-    options: ClassVar[dict[str, str]] = meanings(*_RECORDS)
-    choices: ClassVar[dict[str, tuple[str, ...]]] = choices(*_RECORDS)
+    options: ClassVar[dict[str, str]] = meanings(RewardModelOptions)
+    choices: ClassVar[dict[str, tuple[str, ...]]] = choices(RewardModelOptions)
     name: str = "reward-model"
     version: str = "2"
 
     def __init__(self, **options: str) -> None:
-        self._dialect = parse_record(DialectOptions, options).dialect
+        own = self._own = parse_record(RewardModelOptions, options)
         for name in _OF_CHATS:
             if name in options:
-                raise ValueError(f"{name}: it is an option for chat; {self._dialect} returns a number")
+                raise ValueError(f"{name}: it is an option for chat; {own.dialect} returns a number")
         super().__init__(options)
-        self._chat = parse_record(ChatOptions, options).chat
-        if self._chat and self._dialect in _PAIRED:
-            raise ValueError(f"chat: {self._dialect} already sends question and completion separately")
+        if own.chat and own.dialect in _PAIRED:
+            raise ValueError(f"chat: {own.dialect} already sends question and completion separately")
         self._likeliest = self._words = None
-        if self._dialect == "completions":
-            _require_only_text(options, chat=self._chat)
-            self._words = words_from(options)
-            self._likeliest = parse_record(WordOptions, options).logprobs
-        elif useless := sorted({*WordOptions.__struct_fields__} & options.keys()):
+        asks = own.dialect == "completions"
+        if asks:
+            _require_only_text(options, chat=own.chat)
+            self._words = _checked_words(own.words, has_format="format" in options)
+            self._likeliest = own.logprobs
+        elif useless := sorted({"words", "logprobs"} & options.keys()):
             raise ValueError(f"{useless[0]}: it requires dialect=completions")
-        asks = self._dialect == "completions"
-        self._form = form_from(options, whole=self._dialect not in _PAIRED and not self._chat, asks=asks)
-        self._answer = answer_from(options, self._form, chat=self._chat)
-        self._activation = parse_record(ActivationOptions, options).activation
-        self._grading = parse_record(GradingOptions, options)
+        self._form = form_from(own.form, whole=own.dialect not in _PAIRED and not own.chat, asks=asks)
+        if "answer" in options and not own.chat:
+            raise ValueError("answer: only a chat has an answer turn: chat=true")
+        self._answer = _answer_form(own.answer, self._form)
 
     def config(self) -> dict[str, object]:
         return {
             **self.server_config(),
-            "dialect": self._dialect,
+            "dialect": self._own.dialect,
             **self._form.config(),
-            **({"chat": True, "answer": self._answer.text} if self._chat else {}),
+            **({"chat": True, "answer": self._answer.text} if self._own.chat else {}),
             **({"words": list(self._words), "logprobs": self._likeliest} if self._words else {}),
-            "activation": self._activation,
-            "label": self._grading.label,
-            "threshold": self._grading.threshold,
+            "activation": self._own.activation,
+            "label": self._own.grading.label,
+            "threshold": self._own.grading.threshold,
         }
 
     def request(self, item: VerifierInput) -> Scoring:
-        activate = _ACTIVATE[self._activation]
+        activate = _ACTIVATE[self._own.activation]
         text = self._form.fill(item)
-        if self._dialect in _PAIRED:
+        if self._own.dialect in _PAIRED:
             return Scoring(
-                task=self._dialect, query=text, texts=(self._form.alone(item.completion),), activate=activate
+                task=self._own.dialect, query=text, texts=(self._form.alone(item.completion),), activate=activate
             )
-        if self._chat:
-            return Scoring(task=self._dialect, query=text, texts=(self._answer.fill(item),), activate=activate)
-        return Scoring(task=self._dialect, texts=(text,), activate=activate, likeliest=self._likeliest)
+        if self._own.chat:
+            return Scoring(task=self._own.dialect, query=text, texts=(self._answer.fill(item),), activate=activate)
+        return Scoring(task=self._own.dialect, texts=(text,), activate=activate, likeliest=self._likeliest)
 
     async def judge(self, item: VerifierInput, ask: Ask, secret: bytes) -> Judged:
         reply = await ask(self.request(item), step="score")
         if self._words:
-            return _judge_by_words(reply, self._words, self._grading.threshold)
+            return _judge_by_words(reply, self._words, self._own.grading.threshold)
         try:
-            score = select_score(_score_numbers(reply), self._grading.label, last=self._dialect == "pooling")
+            score = select_score(_score_numbers(reply), self._own.grading.label, last=self._own.dialect == "pooling")
         except ValueError as error:
             raise CallFailed("malformed", str(error)) from error
         # Raw scores are assumed only if they were requested; the server doesn't report the applied activation.
-        known = None if self._activation == "off" else reply.activation
-        trace: dict[str, object] = {"activation": known or self._activation}
+        known = None if self._own.activation == "off" else reply.activation
+        trace: dict[str, object] = {"activation": known or self._own.activation}
         if reply.vectors:
             trace["numbers"] = list(reply.vectors[0])
-        return Judged(verdict=verdict_by_threshold(score, self._grading.threshold), trace=trace)
+        return Judged(verdict=verdict_by_threshold(score, self._own.grading.threshold), trace=trace)
 
 
 def _require_only_text(options: Mapping[str, str], *, chat: bool) -> None:

@@ -6,57 +6,25 @@ Sources: the reasoning parsers of vLLM and SGLang (2026), OpenAI's harmony forma
 from __future__ import annotations
 
 import re
+import tomllib
 from functools import lru_cache
+from pathlib import Path
 from typing import Final
 
-_KIND = r"(?:think|thinking|thoughts?|reasoning|reflection|scratchpad|monologue|deliberation|cot)"
-_WORD = rf"(?:(?:[^\W_]{{1,20}}[:_|-]){{1,3}}|ant)?{_KIND}(?:[-_:]\w{{1,60}})?"
-# A tag's angles, also as a page or Markdown has them.
-_LT, _GT = "(?:<|&lt;)", r"(?:\\?>|&gt;)"
+_TABLE: Final = tomllib.loads(Path(__file__).with_name("thoughts.toml").read_text(encoding="utf-8"))
+
+
+def _alternatives(kind: str) -> str:
+    pattern = "|".join(_TABLE["marks"][kind])
+    for name, fragment in _TABLE["fragments"].items():
+        pattern = pattern.replace(f"<{name}>", fragment)
+    return pattern
+
+
+_OPENING, _CLOSING = _alternatives("opening"), _alternatives("closing")
 _QUOTE = "\"'`“‘«"
 # A quoted mark, or one after a word as in "the <think> tag", is only mentioned.
 _SPOKEN_OF = rf"(?<![{_QUOTE}(])(?<![\w,;)] )"
-_OPENING: Final = "|".join(
-    (
-        # <think> <Thinking> <seed:think> <longcat_think> <ifm|think_fast> <inner-monologue> [THINK] ◁think▷
-        rf"{_LT}{_WORD}(?:[ \t][^<>\n]{{0,80}})?{_GT}",
-        r"\[think(?:ing)?\]",
-        r"◁think▷",
-        # <|begin_of_thought|> <|START_THINKING|> <｜begin▁of▁thinking｜>
-        rf"<[|｜](?:(?:begin|start)[_▁]?(?:of[_▁])?)?{_KIND}(?:_(?:start|begin))?[|｜]>",
-        r"<\|(?:inner_prefix|content_thinking)\|>|<start_working_out>",
-        # Gemma 4, MedGemma, Pangu, Kimi K3.
-        r"<\|channel>[ \t]*(?:thought|analysis|commentary)|<unused94>|\[unused16\]|<\|open\|>think<\|sep\|>",
-        # Harmony, and the same where a server has stripped its tokens: "analysisWe need ... assistantfinalYes".
-        r"<\|channel\|>[ \t]*(?:analysis|commentary)\b",
-        r"\A\s{0,40}(?:analysis|commentary)(?-i:(?=[A-Z]))",
-        # Muse, and the same without its tokens.
-        r"to=self<\|message\|>|\A\s{0,40}(?:assistant[ \t]*)?to=self",
-        # Open WebUI.
-        r"<details type=[\"']reasoning\b[^<>\n]{0,120}>",
-        # Granite, Apriel, Ollama's command line.
-        r"^here(?: is|['’]s) my thought process:",
-        r"^here are my reasoning steps:",
-        r"\AThinking\.\.\.[ \t]*$",
-    )
-)
-_CLOSING: Final = "|".join(
-    (
-        rf"{_LT}/{_WORD}[ \t]{{0,4}}{_GT}",
-        r"\[/think(?:ing)?\]",
-        r"◁/think▷",
-        rf"<[|｜](?:(?:/|end[_▁]?(?:of[_▁])?){_KIND}|{_KIND}_end)[|｜]>",
-        r"<\|(?:inner_suffix|content_text)\|>|</?end_working_out>|</start_working_out>",
-        r"<channel\|>|<unused95>|\[unused17\]|<\|close\|>think<\|sep\|>",
-        r"<\|channel\|>[ \t]*final\b[^<\n]{0,40}(?:<\|constrain\|>[^<\n]{0,40})?<\|message\|>",
-        r"(?-i:assistantfinal)",
-        r"to=user<\|message\|>|(?-i:assistant[ \t]*to=user)",
-        r"</details>",
-        r"^here(?: is|['’]s) my response:",
-        r"\[begin final response\]",
-        r"^\.\.\.done thinking\.[ \t]*$",
-    )
-)
 _MARK: Final = re.compile(
     rf"(?P<closing>(?<![{_QUOTE}])(?:{_CLOSING})|(?:{_CLOSING})(?![{_QUOTE}]))"
     rf"|{_SPOKEN_OF}(?:{_OPENING})(?![{_QUOTE}])",

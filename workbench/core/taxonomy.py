@@ -8,51 +8,18 @@ An unknown code is stored unchanged, as a subtype of its letter's type.
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Final, NamedTuple
 
 from msgspec import Struct
 
-TYPES: dict[str, str] = {"A": "Numeric Values", "B": "Expressions", "C": "Multi-choice", "D": "String"}
-SUBTYPES: dict[str, str] = {
-    "A1": "Integer",
-    "A2": "Constant",
-    "A3": "Float",
-    "A4": "Radical",
-    "A5": "Complex Number",
-    "A6": "Angle",
-    "A7": "Non-decimal number",
-    "A8": "Multiple Values",
-    "B1": "Algebraic Formula",
-    "B2": "Equation",
-    "B3": "Interval",
-    "B4": "Set",
-    "B5": "Matrix",
-    "C1": "Single Choice",
-    "C2": "Multiple Choice",
-    "C4": "Finite state selection",
-    "D1": "Specific",
-    "D2": "Semantic",
-}
+_TABLE: Final = tomllib.loads(Path(__file__).with_name("taxonomy.toml").read_text(encoding="utf-8"))
+TYPES: Final[dict[str, str]] = _TABLE["types"]
+SUBTYPES: Final[dict[str, str]] = _TABLE["subtypes"]
 UNTYPED = "untyped"
 """The group of items that have no answer type."""
-_ALIASES: dict[str, str] = {
-    "float number": "A3",
-    "complex number": "A5",
-    "non decimal number": "A7",
-    "multiple value": "A8",
-    "single choice": "C1",
-    "multiple choice": "C2",
-    "multi answer choice": "C2",
-    "finite state selection": "C4",
-    "specific string": "D1",
-    "semantic string": "D2",
-    "numerical value": "A",
-    "num": "A",
-    "exp": "B",
-    "mc": "C",
-    "str": "D",
-}
 
 
 class TypeCode(NamedTuple):
@@ -77,7 +44,7 @@ def _normalise(text: str) -> str:
 
 
 _BY_NAME: dict[str, str] = {_normalise(name): code for code, name in {**TYPES, **SUBTYPES}.items()}
-_BY_NAME.update({_normalise(name): code for name, code in _ALIASES.items()})
+_BY_NAME.update({_normalise(name): code for name, code in _TABLE["aliases"].items()})
 _CODE = re.compile(r"^\s*([A-Za-z])(\d{0,3})\s*(?:[-–:.]\s*(.*?))?\s*$", re.DOTALL)
 
 

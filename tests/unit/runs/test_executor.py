@@ -76,7 +76,9 @@ def test_an_answer_may_arrive_before_the_caller_has_its_future(
 ) -> None:
     reasons(executor, "later a")
     with monkeypatch.context() as patched:
-        patched.setattr(executor, "_inbox", SimpleNamespace(put=executor._take))
+        jobs = executor._jobs
+        at_once = SimpleNamespace(put=executor._take, get=jobs.get, get_nowait=jobs.get_nowait)
+        patched.setattr(executor, "_jobs", at_once)
         found = executor.later(item("later a"), Pending(b"later a"))
     assert found.result().reason == "compared"
 

@@ -339,7 +339,10 @@ class RewardServer:
 
     Attributes:
         address: The address it listens on, with the actual port.
+        accepting: Accepts connections.
     """
+
+    accepting: asyncio.Server
 
     def __init__(
         self,
@@ -365,6 +368,7 @@ class RewardServer:
     async def stop(self) -> None:
         """Accept no more requests, and wait until the accepted ones are answered."""
         self._gate.stopping = True
+        self.accepting.close()
         await self._gate.idle.wait()
 
 
@@ -397,10 +401,9 @@ async def serving(
                 auto_decompress=False,
                 # Stop judging for a disconnected client.
                 handler_cancellation=True,
-            ) as accepting:
+            ) as server.accepting:
                 try:
                     yield server
-                    accepting.close()
                     await server.stop()
                 finally:
                     # Waiting clients are still told that there will be no answer.

@@ -8,6 +8,7 @@ from typing import Final
 
 from workbench.config.verifiers import EXAMPLES, EXAMPLES_DRAWN
 from workbench.core.errors import OptionError
+from workbench.core.options import record_from
 from workbench.core.project import Project
 from workbench.runs.store.settled import SettledItem, settled
 from workbench.runs.store.verifier_inputs import inputs
@@ -75,11 +76,4 @@ def _short_example(project: Project, one: SettledItem) -> FewShotExample | None:
     (texts,) = inputs(project.database, [one.item])
     if texts.characters > MAX_EXAMPLE_CHARACTERS or not texts.completion.strip():
         return None
-    return FewShotExample(
-        item=(one.dataset, one.key),
-        question=texts.question,
-        reference=texts.reference,
-        completion=texts.completion,
-        correct=one.correct,
-        type=one.type,
-    )
+    return record_from(FewShotExample, texts, item=(one.dataset, one.key), correct=one.correct, type=one.type)

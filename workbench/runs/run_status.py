@@ -369,13 +369,11 @@ async def _calls_about(
 ) -> list[CallEstimate]:
     from workbench.llm.endpoint import Endpoint
     from workbench.llm.waits import Clock
+    from workbench.runs.serving import servers_of
     from workbench.verifiers.judges.verifier import preview
 
-    servers = verifier.servers()
-    prices = prices_of(project.path, servers.values())
-    if in_batches:
-        prices = {model: price.in_batches() for model, price in prices.items()}
-    endpoints = {role: Endpoint(server, prices.get(server.model), Clock()) for role, server in servers.items()}
+    asked = servers_of(project.database, 0, verifier, in_batches=in_batches)
+    endpoints = {role: Endpoint(one, asked.prices.get(one.model), Clock()) for role, one in asked.servers.items()}
     key = secret(project.database.reader())
     found = []
     for item in items:

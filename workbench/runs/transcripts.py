@@ -117,9 +117,7 @@ def _count_broken_tokens(request: bytes) -> int:
 def _reply(row: CallRow) -> Reply:
     from workbench.llm.dialects import reread
 
-    stored = Response(
-        profile=row.profile, task=row.task, body=row.response, usage=Usage(), ms=row.ms, origin=row.origin
-    )
+    stored = record_from(Response, row, body=row.response, usage=Usage())
     try:
         return reread(stored)
     except CallFailed:

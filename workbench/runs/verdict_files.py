@@ -15,6 +15,7 @@ from workbench.core.database.events import Connection
 from workbench.core.errors import UsageError, opt
 from workbench.core.item import Refusal
 from workbench.core.label import find_lookalike, is_mixed
+from workbench.core.options import record_from
 from workbench.core.project import Parts, Project, batches
 from workbench.core.run import IMPORTED, RefusedLine, VerdictEvidence, VerdictLine, VerdictRow, VerdictsImported
 from workbench.core.selection import Selection, is_usable_number
@@ -235,15 +236,11 @@ def _resolve_row(
 
 def _verdict(row: VerdictRow) -> Verdict:
     unsaid = row.verdict is None
-    return Verdict(
+    return record_from(
+        Verdict,
+        row,
         outcome=Outcome.ABSTAIN if row.verdict is None else Outcome(row.verdict),
-        score=row.score,
         reason="no_threshold" if unsaid and row.reason is None else row.reason,
-        rule=row.rule,
-        reference_final=row.reference_final,
-        candidate_final=row.candidate_final,
-        detail=row.detail,
-        ms=row.ms,
     )
 
 

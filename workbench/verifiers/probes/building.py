@@ -11,6 +11,7 @@ from typing import Literal
 from msgspec import Struct
 
 from workbench.core.final_answer import completion_answer
+from workbench.core.options import record_from
 from workbench.core.verdict import VerifierInput
 from workbench.statistics.records.probe import BaseRow, SkipReason
 from workbench.verifiers.probes.payloads import Family, Payload, VerifierClass
@@ -86,14 +87,8 @@ def verifier_input(subject: Probe | Companion) -> VerifierInput:
     row = subject.row
     name = f"{subject.family.family}/{subject.payload.id}" if isinstance(subject, Probe) else subject.role
     digest = blake2b(f"{row.question_id}/{name}".encode(), digest_size=7).digest()
-    return VerifierInput(
-        item=-1 - int.from_bytes(digest),
-        question=row.question,
-        reference=row.reference,
-        completion=subject.completion or "",
-        subtype=row.subtype,
-        example=row.example,
-    )
+    item = -1 - int.from_bytes(digest)
+    return record_from(VerifierInput, row, item=item, completion=subject.completion or "")
 
 
 def _make_probe(

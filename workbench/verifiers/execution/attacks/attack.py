@@ -18,6 +18,7 @@ from msgspec import Struct
 
 from workbench.core.code import OUTCOMES, PASS, CodeTest, Execution, Level, Program
 from workbench.core.files import new_file_mark, remove_leftovers, remove_marked, temporary_folder
+from workbench.core.options import record_from
 
 # -- Targets of the attacks: a folder, a secret, listeners, a terminal. None of them may be reached.
 
@@ -198,14 +199,7 @@ class Attack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     def staged(self, scene: Scene, harness: int) -> Program:
         source = f"{scene.names(self.name, harness)}\n{self.program}"
-        return Program(
-            source=source,
-            setup=self.setup,
-            tests=self.tests(scene),
-            seconds=self.seconds,
-            language=self.language,
-            entry_point=self.entry_point,
-        )
+        return record_from(Program, self, source=source, tests=self.tests(scene))
 
     def passes(self, scene: Scene, execution: Execution) -> list[str]:
         """Return the tests that passed and mustn't, and errors in the number or flags of outcomes."""

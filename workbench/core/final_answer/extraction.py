@@ -31,11 +31,21 @@ MAX_ANSWER = 200
 """Most characters of a last line or of a sentence after "answer is" that count as an answer."""
 SHORT_REFERENCE = 120
 """Most characters of a reference that is its own final answer."""
-_THOUGHT = r"</?(?:[a-z]{1,12}[:_-])?(?:think|thinking|thoughts?|reasoning)>|\[/?think\]|◁/?think▷"
-"""A mark of reasoning as models write it: ``<think>``, ``<Thinking>``, ``<seed:think>``, ``[THINK]``, ``◁think▷``."""
-_OPEN_THOUGHT = re.compile(rf"[\s\ufeff]*(?:{_THOUGHT})", re.IGNORECASE)
-_THOUGHT_END = re.compile(_THOUGHT.replace("/?", "/"), re.IGNORECASE)
-_BRACE = re.compile(r"\\(?:boxed|fbox)\s*\{|\\.|[{}]", re.DOTALL)
+_THOUGHT = (
+    r"[<\[◁](?:(?<=<){slash}(?:[a-z]{{1,12}}[:_-])?(?:think|thinking|thoughts?|reasoning|scratchpad)\s{{0,3}}>"
+    r"|(?<=<)\|{word}_of_thought\|>|(?<=[\[◁]){slash}think[\]▷])"
+)
+"""A mark of reasoning as models write it: ``<think>``, ``<seed:think>``, ``<|begin_of_thought|>``, ``[THINK]``,
+``◁think▷``."""
+_OPEN_THOUGHT = re.compile(_THOUGHT.format(slash="", word="begin"), re.IGNORECASE)
+_THOUGHT_END = re.compile(_THOUGHT.format(slash="/", word="end"), re.IGNORECASE)
+_BOXES = ("\\boxed", "\\fbox", "\\framebox")
+_BRACE = re.compile(
+    r"\\(?:boxed|fbox|framebox)\s*(?:\{|(?P<bare>-?\d+(?:\.\d+)?|\\[dt]?frac\s*\d\s*\d|[A-Z])(?=\s*(?:[$.,;!]|\\[)\]]|\n|\Z)))"
+    r"|\\.|[{}]",
+    re.DOTALL,
+)
+r"""Braces and boxes; TeX also takes one sign without braces: ``\boxed 7``."""
 _CUE_WORDS = ("nswer", "NSWER", "答案")
 _CUE_REACH = 40
 _HEADING = re.compile(r"^[#*\ \t]{0,20}final\s{1,5}answer[*\ \t]{0,20}\n", re.IGNORECASE | re.MULTILINE)
@@ -99,22 +109,13 @@ def completion_answer(text: str) -> FinalAnswer:
 @lru_cache(maxsize=8)
 def reply_start(completion: str) -> int:
     """Return the offset at which a completion's reply begins: after its last closed thought."""
-    ends = (_end_of_last_thought(completion, opening) for opening in ("</", "[/", "◁/"))
-    return max(ends)
-
-
-def _end_of_last_thought(completion: str, opening: str) -> int:
-    at = completion.rfind(opening)
-    while at >= 0:
-        if (closing := _THOUGHT_END.match(completion, at)) is not None:
-            return closing.end()
-        at = completion.rfind(opening, 0, at)
-    return 0
+    closing = last_match(_THOUGHT_END, completion)
+    return 0 if closing is None else closing.end()
 
 
 def is_all_thought(completion: str) -> bool:
-    """Return whether a completion's reply begins with a thought that is never closed."""
-    return _OPEN_THOUGHT.match(completion, reply_start(completion)) is not None
+    """Return whether a completion's reply has a thought that is never closed."""
+    return _OPEN_THOUGHT.search(completion, reply_start(completion)) is not None
 
 
 def reference_answer(text: str, subtype: str | None = None) -> FinalAnswer:
@@ -149,7 +150,7 @@ def boxed_spans(text: str) -> list[tuple[int, int]]:
 
 
 def _boxes(text: str, start: int) -> list[tuple[int, int, int]]:
-    first = min((at for at in (text.find("\\boxed", start), text.find("\\fbox", start)) if at >= 0), default=-1)
+    first = min((at for at in (text.find(name, start) for name in _BOXES) if at >= 0), default=-1)
     if first < 0:
         return []
     opened: list[tuple[int, int] | None] = []
@@ -164,6 +165,8 @@ def _boxes(text: str, start: int) -> list[tuple[int, int, int]]:
                 while boxes and boxes[-1][0] > box[0]:
                     boxes.pop()
                 boxes.append((*box, match.start()))
+        elif match["bare"] and not any(opened):
+            boxes.append((match.start(), *match.span("bare")))
         elif token[-1] == "{" and len(token) > 2:
             opened.append(match.span())
     return boxes
@@ -177,7 +180,7 @@ def _boxed_answer(text: str, start: int) -> FinalAnswer | None:
     line = text.rfind("\n", start, macro) + 1
     group = [box for box in boxes if box[0] >= max(line, start)]
     if len(group) > 1:
-        return strip_answer(text, group[0][0], end + 1, "boxed", surround=_BLANK)
+        return strip_answer(text, group[0][0], end + (text[end : end + 1] == "}"), "boxed", surround=_BLANK)
     return strip_answer(text, inside, end, "boxed", surround=_BLANK)
 
 

@@ -5,8 +5,8 @@ The steps of an item, and their modules:
 1. `verifier`: the verifier ``rules``. It decides at once what it can; only comparisons that need sympy wait for a
    worker.
 2. `answers`: both final answers, out of boxes, tags, JSON, ``####``, polite last lines; and texts that never
-   count as one: an echoed question, words to a judge, a verdict line. `question`: its demands on the answer's form; `choices`:
-   the options it offers.
+   count as one: an echoed question, words to a judge, a verdict line. `question`: its demands on the answer's
+   form; `choices`: the options it offers.
 3. `reading`: each answer is read once, into one of the `records`: a value of a type, its name, and its qualifiers
    (`sense`: bounds, denials, shares, approximate numbers, sides). In a sentence it reads the value that the sentence
    concludes with (`conclusions`), by the reference's type, and none if the sentence states another such value as well.

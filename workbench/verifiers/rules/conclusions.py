@@ -14,6 +14,7 @@ from workbench.verifiers.rules.units import unit
 _DATA = Lexicon("conclusions")
 _SENTENCE_END = re.compile(
     r"(?<=[.!?])(?<!^[A-Z]\.)(?<!\.[A-Z]\.)(?<![^=+−-]\s[A-Z]\.)(?<!\b(?:Dr|Mr|St|ca|vs)\.)(?<!\bMrs\.)(?<!\bapprox\.)"
+    r"(?<!\b(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\.)(?<!\bSept\.)"
     r"\s+(?![a-z])(?!(?:Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember)\b)"
     r"|(?<=[。！？])\s*|\n+"
 )
@@ -29,7 +30,7 @@ _NUMBER = re.compile(
 )
 _NEXT_WORD = re.compile(r"\s?([A-Za-zµΩ°/^23]{1,20})")
 FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
-_LAST_WORD = re.compile(r"(?<=[^\W\d_] )\S+\Z")
+_LAST_WORD = re.compile(rf"(?<=[^\W\d_] )(?:(?:{'|'.join(NUMBER_WORDS)}) )*\S+\Z")
 _SHARE = re.compile(
     rf"\b(?:\d+|{'|'.join(NUMBER_WORDS)})(?:\s+\w+)?[\s-]+(?:in|out\s+of)[\s-]+(?:every\s+)?\Z", re.IGNORECASE
 )

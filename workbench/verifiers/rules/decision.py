@@ -52,6 +52,7 @@ from workbench.verifiers.rules.records import (
 from workbench.verifiers.rules.sense import (
     ROUGH,
     Around,
+    computes_another,
     explained_by,
     has_denial,
     is_rough_before,
@@ -95,8 +96,9 @@ _BEGINS_AS_VALUE = re.compile(r"[\s$*({]*(?:\\[(\[]\s*)?[-+−]?[.\d]")
 _WORKED_OUT = ("expression", "equation", "symbolic")
 _CALCULATED = (*_WORKED_OUT, "number", "quantity", "list", "tuple")
 _RELATED = (*_CALCULATED, "interval", "degrees", "percent")
+_MEASURED = ("number", "quantity", "expression", "percent", "degrees")
 _BY_FORM = ("text.differs", "list", "set", "choice.none")
-_BY_UNDERSTANDING = ("text.differs", "choice.none")
+_BY_UNDERSTANDING = ("text.differs", "choice.none", "list", "set", "tuple")
 _MARKED = ("boxed", "cue", "math", "bold")
 _FIRST_WORDS = re.compile(r"[\s$*\\)}\]~,]{0,8}(?P<sign>\\?[%€£¥₹¢]|\\\$)?\s?(?P<noun>[^\W\d_]+(?:\s[^\W\d_]+)?)?")
 _ENDS_VALUE = re.compile(r"\A[\s$*)}\]~,]{0,8}(?:\\[)\]])?\s?")
@@ -240,6 +242,9 @@ class _Decider:
             and contains_any(answer, self._expected_values(ours))
         ):
             return Decision(None, "semantic")
+        if found.rule.partition(".")[0] in _MEASURED and computes_another(theirs.sense - ours.sense):
+            # Its words may make the reference's value of it: "the square root of 2".
+            return Decision(None, "unread")
         if found.rule in _BY_UNDERSTANDING and not are_understood(ours, theirs, self._reader):
             return Decision(None, "unread")
         return Decision(False, found.reason, found.rule)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable
 from fractions import Fraction
@@ -153,6 +154,7 @@ _NUMBERED = re.compile(r"[Cc]_[0-9]")
 _PARAMETERS_TOO = frozenset("ABD")
 _PARAMETERS = frozenset("abd")
 _WHOLE = frozenset("klmn")
+_TURNS = (0, 1, -1, 2, -2)
 _MOST = 3
 
 
@@ -228,7 +230,11 @@ def _same_period(first: Node, second: Node, names: tuple[frozenset[str], frozens
     ours, theirs = (found - CONSTANTS for found in names)
     if len(ours) != 1 or len(theirs) != 1 or not ours | theirs <= _WHOLE or "π" not in names[0]:
         return None
-    return same_value(first, substituted(second, {min(theirs): Name(min(ours))}))
+    name, start = min(ours), constant(substituted(first, {min(ours): Number(0)})) or 0.0
+    # For numbers that k counts, (k - 2)π is not kπ; as a set of solutions, π/4 + kπ is also kπ - 3π/4.
+    turns = _TURNS if name == "k" and not math.isclose(start / math.pi, round(start / math.pi), abs_tol=1e-9) else (0,)
+    shifted = (total([Name(name), Number(turn)]) for turn in turns)
+    return any_of([same_value(first, substituted(second, {min(theirs): one})) for one in shifted])
 
 
 Trees: TypeAlias = tuple[Node, ...]

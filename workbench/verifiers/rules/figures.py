@@ -144,6 +144,9 @@ def _compare_quantities(one: Part[Quantity], other: Part[Quantity], with_: Compa
             return None
         return compared_as_expressions(one, other, with_)
     equality = Equality(*found)
+    if not equality.equal and question.asks_change and _have_other_zeros(one.value.unit, other.value.unit):
+        # A difference of 15 °C is one of 15 K.
+        raise Doubt("alike")
     if equality.equal and not in_form(one.text, other.text, with_):
         return Equality(False, "expression.form")
     if equality.rule == "number.rounding" and question.exact:
@@ -153,6 +156,10 @@ def _compare_quantities(one: Part[Quantity], other: Part[Quantity], with_: Compa
     if equality.equal:
         equality = _check_same_thing(one, other, first, second, equality, with_)
     return equality if near is second or not equality.equal else Equality(True, "number.tolerance")
+
+
+def _have_other_zeros(one: Unit | None, other: Unit | None) -> bool:
+    return one is not None and other is not None and one.offset != other.offset
 
 
 def _in_requested_unit(number: Quantity, other: Quantity, question: TypedQuestion) -> Quantity:
@@ -202,6 +209,8 @@ def _compare_ratios(one: Part[Ratio], other: Part[Any], with_: Comparison) -> Eq
 def _compare_codes(one: Part[DigitCode], other: Part[Any], with_: Comparison) -> Equality | None:
     if isinstance(other.value, DigitCode):
         return Equality(one.value == other.value, "number.code")
+    if other.text.isdigit() and int(other.text) == int(one.value.digits):
+        raise Doubt("alike")
     return Equality(False, "number.code") if other.text.isdigit() else DIFFERENT
 
 

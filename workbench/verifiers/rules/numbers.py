@@ -128,6 +128,10 @@ def _parse_value(words: list[str], at: int) -> tuple[Fraction, int]:
     if used == at:
         return Fraction(0), at
     following = words[used] if used < len(words) else ""
+    if 10 <= whole <= 20 and (following in _TENS or _SMALL.get(following, 0) >= 10):
+        # A year, read as two numbers: "nineteen sixty-nine".
+        years, used = _parse_cardinal(words, used)
+        return Fraction(100 * whole + years), used
     if whole % 10 == 0 and 20 <= whole < 100 and 1 <= ORDINALS.get(following, 0) <= 9:
         return Fraction(whole + ORDINALS[following]), used + 1
     if following in PARTS:

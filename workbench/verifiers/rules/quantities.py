@@ -200,6 +200,7 @@ _ERA = re.compile(r"\AAD ?(\d{1,4})\Z|(\d{1,4}) ?(B\.?C\.?(?:E\.?)?|C\.?E\.?|AD)
 _ERAS = {"BC": "bce", "BCE": "bce", "CE": "our era", "AD": "our era"}
 _NEXT = re.compile(r",? (?:and )?(?=[0-9])")
 _COUNTED = re.compile(r"[^\W\d_]{2,}(?:[ -][^\W\d_]{2,}){0,3}|[一-鿿]{1,4}")
+_SHARE = re.compile(r"(?:in|out of) (?:every )?(.+)")
 _UNIT_WORD = re.compile(r"(?:(?:square|sq\.?|cubic|cu\.?) )?units?(?:\^[23]| squared| cubed)?", re.IGNORECASE)
 _NOT_COUNTED = _DATA.words("uncountable") | PARTS.keys() | NAMES_OF_TIME
 _MAYBE_VARIABLES = frozenset({"mg", "cd", "pt", "ms", "ha", "hr", "da"})
@@ -208,6 +209,8 @@ _ONE_LETTER_COMPOUNDS = frozenset({"m/s", "m/s^2", "m/s²", "g/L", "m^3/s"})
 _NAMED_TWICE = (("°", "°C"), ("°", "°F"), ("C", "°C"), ("F", "°F"), ("lb", "£"), ("m", "min"))
 """Units that one word or letter may mean: "degrees" of temperature, "pounds" of money."""
 _MAX_PARTS = 3
+_FULL_TURN = 7
+"""No angle in radians that is less than a full turn is larger."""
 
 
 class RequiredForm(NamedTuple):
@@ -217,6 +220,8 @@ class RequiredForm(NamedTuple):
     """As a percentage, so a bare ``9`` means ``9%``."""
     degrees: bool = False
     """In degrees, so a bare ``30`` means ``30°``."""
+    angle: bool = False
+    """As an angle, so a bare number of more than a full turn in radians means degrees."""
     base: int | None = None
     """In another base, so bare digits are digits of it."""
     ratio: bool = False
@@ -248,7 +253,8 @@ def required_form(question: str) -> RequiredForm:
     end = question[-_TAIL:].lower()
     percent = ("cent" in end or "%" in end or "interest" in end) and _DATA.percent.search(end) is not None
     degrees = _DEGREES.search(end) is not None and "radian" not in end
-    return RequiredForm(percent, degrees, requested_base(end), "ratio " in end or "proportion" in end)
+    angle = "radian" not in end and _DATA.asks_angle.search(end) is not None
+    return RequiredForm(percent, degrees, angle, requested_base(end), "ratio " in end or "proportion" in end)
 
 
 def same_quantity(first: Quantity, second: Quantity, question: RequiredForm) -> Ruling | None:
@@ -274,7 +280,8 @@ def _compare_bare_number(bare: Quantity, other: Quantity, question: RequiredForm
     if other.unit is None or other.unit.dropped:
         return None if other.doubtful else (_is_equal(bare, other), "quantity.unit_dropped")
     rule = "degrees" if other.unit.pi else "percent"
-    means_unit = question.degrees if other.unit.pi else question.percent
+    in_degrees = question.degrees or (question.angle and bare.number.value > _FULL_TURN)
+    means_unit = in_degrees if other.unit.pi else question.percent
     return (_is_equal(bare, _in_base_unit(other, other.unit)) or (means_unit and _is_equal(bare, other))), rule
 
 
@@ -363,6 +370,9 @@ def _with_unit(amount: Quantity, rest: str, parts: int) -> Quantity | None:
     name = rest.strip()
     if name.startswith("(") and name.endswith(")"):
         name, attached = name[1:-1].strip(), False
+    whole = parse_number(share[1]) if (share := _SHARE.fullmatch(name)) else None
+    if whole is not None and whole.value >= amount.number.value > 0:
+        return amount._replace(number=amount.number.times(1 / whole.value))
     if known := unit(name):
         return amount._replace(unit=known, name=name, doubtful=_is_doubtful(name, attached or amount.pi != 0))
     if _UNIT_WORD.fullmatch(name):

@@ -297,8 +297,11 @@ class AnswerReader:
             return result
         if isinstance(wanted.value, Text) and (picked := self.picked(text, wanted)) is not None:
             return picked
-        if not is_prose(without_condition(text)[0]) or isinstance(wanted.value, (Chemical, Moment, Ratio)):
+        in_sentence = is_prose(without_condition(text)[0])
+        if not in_sentence or isinstance(wanted.value, (Chemical, Moment, Ratio)):
             found = self.typed(text)
+            if in_sentence and found is not None and not _is_same_kind(found, wanted):
+                found = None
             if found is not None and not (isinstance(found.value, Text) or _is_unparsed_phrase(found)):
                 return Part(tidy(text), Text(prose=True)) if _describes_members(text, found) else found
         return self.picked(text, wanted) or Part(tidy(text), Text(is_prose(text)))

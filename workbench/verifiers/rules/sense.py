@@ -20,6 +20,8 @@ _DENYING = _DATA.words("denying")
 """Words that deny the value next to them, or leave open which is meant."""
 _SCALING = _DATA.words("scaling")
 """Words that make another value, or a bound, of the number next to them."""
+_COMPUTING = _DATA.words("computing")
+"""Those of them that state by which operation."""
 _CONTRACTED = re.compile(r"n['’]t\b")
 _HAN_REACH_BEFORE, _HAN_REACH_BEHIND = 7, 9
 _KNOWN = _DATA.words("generic") | NUMBER_WORDS
@@ -95,6 +97,12 @@ def are_opposed(one: frozenset[str], other: frozenset[str]) -> bool:
 
     sides = {mark for mark in one if mark[0] in "+-" and other_side(mark) not in one}
     return any(other_side(mark) in other and mark not in other for mark in sides)
+
+
+def computes_another(marks: frozenset[str]) -> bool:
+    """Return whether marks may turn a value into another that a number can state: "the square root of 2", "a loss of
+    40"."""
+    return not _COMPUTING.isdisjoint(marks) or "-profit" in marks
 
 
 def words(text: str) -> list[str]:

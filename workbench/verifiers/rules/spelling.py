@@ -245,14 +245,18 @@ def tokenize(text: str) -> list[str]:
         elif kind == "content":
             tokens += _font_tokens(found["content"].strip())
         elif kind == "by":
-            tokens.append(f'"d{found["of"]}/d{found["by"]}')
+            tokens += _derivative_tokens(found["of"], found["by"])
         elif kind == "plain_by":
-            tokens.append(f'"d{found["plain_of"]}/d{found["plain_by"]}')
+            tokens += _derivative_tokens(found["plain_of"], found["plain_by"])
         elif kind:
             raise NotUnderstood(found[0])
     if tokens and tokens[-1] == ".":
         tokens.pop()
     return tokens
+
+
+def _derivative_tokens(of: str, by: str) -> list[str]:
+    return [of, "'"] if of == "y" and by == "x" else [f'"d{of}/d{by}']
 
 
 def _number_tokens(text: str, bracketed: bool) -> list[str]:

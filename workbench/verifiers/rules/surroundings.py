@@ -15,7 +15,7 @@ from workbench.verifiers.rules.units import unit
 
 _DATA = Lexicon("surroundings")
 _REACH, _REACH_BEFORE = 300, 180
-_MACRO = re.compile(r"\\f?boxed\s*\{\s*\Z|\\fbox\s*\{\s*\Z")
+_MACRO = re.compile(r"\\(?:f?boxed|fbox|framebox)\s*\{?\s*\Z")
 _MACRO_REACH = 24
 _CLOSED = re.compile(r"\s*\}")
 _SENTENCE = re.compile(r"(?:[.!?][\"”’')\]]*(?=[\s*])|[。！？；])[\s*_]*")
@@ -158,6 +158,7 @@ _RELATED = re.compile(r"\b(?:is|was)\s+the\s+(\w+)\s+of\s*\Z")
 _OF_THE = re.compile(r"\bof\s+the\s+([a-z]{3,})\b")
 _OWNED = re.compile(r"\b[A-Z][a-z]+['’]s?\s+([a-z]+)\s*\Z")
 _COUNTED = re.compile(r"\bnumber\s+of\s+(?:\w+\s+)?(\w+)")
+_RELATIVES = _SUBJECTS.words("relatives")
 _ANY_NOUN = frozenset(map(stem, _SUBJECTS.words("any_noun")))
 _HAS_LIMIT = re.compile(r"\\to\b|→|\\?\blim|converge|\btend|approach|sequence|series")
 _SUPERLATIVE = re.compile(r"\b[Tt]he\s+(?!closest)(?:[a-z]{3,}est\b(?<!rest)(?<!test)|most\b|least\b)")
@@ -241,6 +242,8 @@ def _has_another_subject(before: str, question: TypedQuestion, known: tuple[str,
         return False
     subject = before[: verbs[-1].start()]
     if _A_FIGURE.fullmatch(subject) and _operations(_question_sentence(question.text)):
+        return True
+    if _RELATIVES.intersection(words(subject)).difference(known):
         return True
     if _SUPERLATIVE.search(subject) and not _ANY_SUPERLATIVE.search(question.text):
         return True

@@ -14,6 +14,7 @@ from workbench.verifiers.rules.patterns import Lexicon
 from workbench.verifiers.rules.quantities import Quantity
 from workbench.verifiers.rules.records import (
     DIFFERENT,
+    Alternatives,
     AnswerText,
     Brackets,
     ChosenOptions,
@@ -57,6 +58,7 @@ from workbench.verifiers.rules.strings import (
 
 if TYPE_CHECKING:
     from workbench.verifiers.rules.comparing import Comparison
+    from workbench.verifiers.rules.question import TypedQuestion
     from workbench.verifiers.rules.reading import AnswerReader
 
 _IN_BRACKETS = re.compile(r"\((?:[Oo]ption\s+)?([A-Z])\)")
@@ -178,6 +180,12 @@ def are_understood(ours: Part[Any], theirs: Part[Any], reader: AnswerReader) -> 
     kinds = {type(ours.value), type(theirs.value)}
     if ChosenOptions in kinds and (reader.question.options or reader.question.type != "D"):
         return _are_other_options(ours, theirs, reader)
+    if Brackets in kinds or all(map(_ONLY.fullmatch, (ours.text, theirs.text))):
+        return True
+    if isinstance(ours.value, Alternatives):
+        return all(are_understood(part, theirs, reader) for part in ours.value.parts)
+    if Collection in kinds and Text not in kinds:
+        return _are_other_members(ours, theirs, reader.question)
     if kinds == {Moment} or (Expression in kinds and kinds <= {Expression, Quantity}):
         return False
     names = spelled(ours.text), spelled(theirs.text)
@@ -195,6 +203,24 @@ def _is_understood(part: Part[Any]) -> bool:
     if isinstance(value, (Collection, MatrixValue)):
         return all(map(_is_understood, value.parts))
     return not isinstance(value, (Huge, SetBuilder)) and not (isinstance(value, Expression) and value.said is None)
+
+
+def _are_other_members(ours: Part[Any], theirs: Part[Any], question: TypedQuestion) -> bool:
+    """Return whether two lists, or a list and a value, have understood members, of which those that differ are of the
+    same kinds."""
+    members = [part.value.parts if isinstance(part.value, Collection) else (part,) for part in (ours, theirs)]
+    parts = [part for side in members for part in side]
+    if question.of_output and all(_STRING.fullmatch(part.text) for part in parts):
+        return True
+    if not all(map(_is_understood, parts)):
+        return False
+    texts = [[spelled(part.text).casefold() for part in parts if isinstance(part.value, Text)] for parts in members]
+    if bool(texts[0]) != bool(texts[1]):
+        return False
+    one, other = (
+        set(words(" ".join(text for text in mine if text not in yours))) for mine, yours in (texts, texts[::-1])
+    )
+    return one.isdisjoint(other)
 
 
 def _are_other_options(ours: Part[Any], theirs: Part[Any], reader: AnswerReader) -> bool:

@@ -17,49 +17,18 @@ if TYPE_CHECKING:
 
 _DATA = Lexicon("calendar")
 _MAX_MOMENT = 80
-_MONTHS = "january february march april may june july august september october november december"
-_WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday"
 
 
-def _numbered(names: str) -> dict[str, int]:
-    """Return the number of each name, from 1 on, by the name and by its first three letters."""
-    return {short: at for at, name in enumerate(names.split(), start=1) for short in (name, name[:3])}
+def _numbered(topic: str) -> dict[str, int]:
+    """Return the number of each name, from 1 on."""
+    return {name: at for at, names in enumerate(_DATA.table(topic), start=1) for name in names.split()}
 
 
-_NAMES = _numbered(_MONTHS) | {"sept": 9}
-NAMES_OF_TIME = frozenset((_MONTHS + " " + _WEEKDAYS).split())
+_NAMES, _DAYS = _numbered("months"), _numbered("weekdays")
+_ANY_NAMES = _NAMES | _numbered("foreign_months")
+NAMES_OF_TIME = frozenset(names.split()[0] for topic in ("months", "weekdays") for names in _DATA.table(topic))
 """Months and weekdays in full."""
-_DAYS = _numbered(_WEEKDAYS) | {"tues": 2, "weds": 3, "thur": 4, "thurs": 4}
-_DAYS |= {prefix + day: at for prefix in ("星期", "周") for at, day in enumerate("一二三四五六日", 1)}
-_DAYS |= {"星期天": 7, "周天": 7}
-
-_MONTH = rf"(?P<month>{'|'.join(sorted(_NAMES, key=len, reverse=True))})\.?"
-_DAY = r"(?P<day>[0-9]{1,2})(?:st|nd|rd|th)?"
-_YEAR = r"(?P<year>[0-9]{4})"
-_WEEKDAY = re.compile(
-    rf"(?:on )?(?P<weekday>{'|'.join(sorted(_DAYS, key=len, reverse=True))})(?:\.?,? |\.?,?$)", re.IGNORECASE
-)
-_DATES = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        r"(?P<year>[0-9]{4})(?P<mark>[-/.])(?P<number>[0-9]{1,2})(?P=mark)(?P<day>[0-9]{1,2})",
-        r"(?P<one>[0-9]{1,2})(?P<mark>[-/.])(?P<two>[0-9]{1,2})(?P=mark)(?P<year>[0-9]{4})",
-        rf"{_MONTH} ?{_DAY}(?:,? ?{_YEAR})?(?![0-9])",
-        rf"(?:the )?{_DAY} (?:of )?{_MONTH}(?:,? ?{_YEAR})?(?![0-9])",
-        rf"{_MONTH},? (?:of )?{_YEAR}",
-        r"(?:(?P<year>[0-9]{4}) ?年 ?)?(?P<number>[0-9]{1,2}) ?月(?: ?(?P<day>[0-9]{1,2}) ?[日号])?",
-        rf"{_MONTH}$",
-    )
-)
-_ZONES = "UTC|GMT|Z|E[SD]T|C[SD]T|M[SD]T|P[SD]T|CET|CEST|IST|JST|BST"
-_TIME = re.compile(
-    rf"""(?:at\ )?(?:(?P<named>noon|midnight)
-      |(?P<hour>[0-9]{{1,2}})
-       (?:(?:(?P<colon>:)|\ ?h\ ?)(?P<minute>[0-9]{{2}})(?::(?P<second>[0-9]{{2}})(?P<fraction>\.[0-9]+)?)?)?
-       \ ?(?P<half>[ap]\.?\ ?m\.?(?![a-z])|noon|midnight|o'clock)?)
-      \ ?(?P<zone>(?-i:{_ZONES}))?""",
-    re.VERBOSE | re.IGNORECASE,
-)
+_DATES = tuple(re.compile(pattern, re.VERBOSE | re.IGNORECASE) for pattern in _DATA.table("dates"))
 _CLOCK = re.compile(r"\b(?:[01]?[0-9]|2[0-3]):[0-5][0-9]\b")
 _JOINT = re.compile(r"T|,? (?:at )?")
 
@@ -123,8 +92,8 @@ def moment(text: str) -> Moment | None:
     rest = _DATA.next_day.sub(" ", in_digits(plain(text.replace("{:}", ":")))).strip()
     rest = _DATA.spoken.sub(_spoken_time_in_digits, rest)
     found = Moment()
-    if (weekday := _WEEKDAY.match(rest)) is not None:
-        found = found._replace(weekday=_DAYS[weekday["weekday"].lower()])
+    if (weekday := _DATA.weekday.match(rest)) and (named := _DAYS.get(weekday["weekday"].lower())):
+        found = found._replace(weekday=named)
         rest = rest[weekday.end() :]
         if not rest:
             return found
@@ -148,15 +117,22 @@ def _parse_date(text: str, found: Moment) -> tuple[Moment, str] | None:
     for pattern in _DATES:
         if date := pattern.match(text):
             groups = date.groupdict()
-            year = int(groups["year"]) if groups.get("year") else None
+            year, day = (int(groups[name]) if groups.get(name) else None for name in ("year", "day"))
             if groups.get("one"):
                 known = _date_in_either_order(found, int(groups["one"]), int(groups["two"]), int(groups["year"]))
-            else:
-                month = int(groups["number"]) if groups.get("number") else _NAMES[groups["month"].lower()]
-                day = int(groups["day"]) if groups.get("day") else None
+            elif month := _number_of_month(groups):
                 known = found._replace(year=year, month=month, day=day) if _is_date(year, month, day) else None
+            else:
+                continue
             return (known, text[date.end() :]) if known else None
     return None
+
+
+def _number_of_month(groups: dict[str, str | None]) -> int | None:
+    if groups.get("number"):
+        return int(groups["number"] or 0)
+    # Names of other languages are also other words: the planet Mars.
+    return (_ANY_NAMES if groups.get("day") else _NAMES).get((groups["month"] or "").lower())
 
 
 def _date_in_either_order(found: Moment, one: int, two: int, year: int) -> Moment | None:
@@ -177,7 +153,7 @@ def _is_date(year: int | None, month: int, day: int | None) -> bool:
 
 
 def _parse_time(text: str, found: Moment) -> Moment | None:
-    time = _TIME.fullmatch(text)
+    time = _DATA.time.fullmatch(text)
     if time is None:
         return None
     if time["named"]:

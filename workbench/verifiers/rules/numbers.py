@@ -217,32 +217,6 @@ class WrittenNumber(NamedTuple):
         return self if factor == 1 else self._replace(value=self.value * factor, step=abs(self.step * factor))
 
 
-_INTEGER = r"(?:[1-9][0-9]{0,2}(?:,[0-9]{3})+(?![0-9])|[1-9][0-9]{0,2}(?:\ [0-9]{3})+(?![0-9])|[0-9]+)"
-_DECIMAL = rf"(?:{_INTEGER}(?:\.[0-9]*)?|\.[0-9]+)"
-_SMALL_POWER = r"(?P<base>[0-9]+)\ ?(?:\^|\*\*)\ ?(?P<power>[-+]?[0-9]+)"
-
-
-def _latex_part(name: str) -> str:
-    return rf"\ ?(?:\{{\ ?(?P<{name}>[-+]?\ ?{_DECIMAL})\ ?\}}|(?P<{name}1>[0-9]))"
-
-
-_NUMBER = re.compile(
-    rf"""(?P<sign>[-+]?)\ ?(?:
-      (?:(?P<whole>[0-9]+)(?:\ and\ |\ )?)?\\frac{_latex_part("above")}{_latex_part("below")}
-    | (?:(?P<plain_whole>[0-9]+)\ (?:and\ )?)?(?P<plain_above>{_DECIMAL})\ ?/\ ?
-        (?P<plain_below>[-+]?{_DECIMAL})(?![.,]?[0-9])
-    | (?P<start>[0-9]*\.[0-9]*)(?:\\(?:overline|bar|dot)\ ?\{{\ ?(?P<block>[0-9]+)\ ?\}}
-        (?:(?P<middle>[0-9]*)\\dot\ ?\{{\ ?(?P<close>[0-9])\ ?\}})?)
-    | (?P<endless>[0-9]*\.[0-9]+)\ ?\.\.\.
-    | {_SMALL_POWER}(?![.,]?[0-9])
-    | (?P<decimal>{_DECIMAL})(?![0-9])
-      (?: [eE](?P<e>[-+]?[0-9]+)(?![0-9])
-        | \ ?(?:\*|x)\ ?10\ ?(?:\^|\*\*)\ ?(?P<ten>[-+]?[0-9]+)
-        | \ ?\^?\ ?\{{?\ ?(?P<ordinal>st|nd|rd|th)\b\ ?\}}?
-      )?
-    )(?:\ (?P<scale>hundred|thousand|million|billion|trillion)\b)?""",
-    re.VERBOSE,
-)
 _PLAIN = re.compile(r"([-+]?)([0-9]*)(?:\.([0-9]*))?")
 _ABOUT = re.compile(r"(?:≈|about |approximately |approx\.? |roughly |around )\ ?", re.IGNORECASE)
 _LETTERS_FIRST = re.compile(r"[A-Za-z]")
@@ -304,7 +278,7 @@ def leading_numeral(text: str) -> tuple[WrittenNumber, str] | None:
         return (WrittenNumber(words[0]), " " + words[1] if words[1] else "") if words else None
     if text[:1] >= "一" and (han := han_number(text)) is not None:
         return WrittenNumber(han[0]), han[1]
-    found = _NUMBER.match(text)
+    found = _DATA.number.match(text)
     number = _number_of_match(found) if found else None
     if found is None or number is None:
         return None

@@ -33,25 +33,11 @@ _WORDS = "two three four five six seven eight nine ten eleven twelve"
 _BASES = {word: base for base, word in enumerate(_WORDS.split(), start=2)}
 _BASES |= {"sixteen": 16, "binary": 2, "bin": 2, "ternary": 3, "octal": 8, "oct": 8}
 _BASES |= {"decimal": 10, "dec": 10, "hexadecimal": 16, "hex": 16}
-_NAMES = "|".join(sorted(_BASES, key=len, reverse=True))
 _MARK = re.compile(r"_|[₀-₉]|0[xXbBoO][0-9A-Fa-f]|base|binary|octal|hex|decimal", re.IGNORECASE)
 _BASE_WORDS = ("base", "binary", "octal", "hexadecimal")
-_MARKED = re.compile(
-    rf"""(?P<sign>-?)\ ?(?P<open>\()?\ ?
-    (?P<digits>[0-9A-Za-z]+(?:[\ ,][0-9A-Za-z]{{3,4}})*(?:\.[0-9A-Za-z]+)?)\ ?(?(open)\)\ ?)
-    (?: _\ ?(?:\{{\ ?\(?\ ?(?P<group>[0-9]{{1,2}}|{_NAMES})\ ?\)?\ ?\}}
-           | \((?P<round>[0-9]{{1,2}})\) | (?P<number>[0-9]{{1,2}}))
-      | \ \(?(?:in\ )?base[ -]?(?P<word>[0-9]{{1,2}}|{_NAMES})\)?
-      | \ \(?(?:in\ )?(?P<name>binary|octal|decimal|hexadecimal|hex)\)? )""",
-    re.VERBOSE,
-)
 _PREFIXED = re.compile(r"(-?)0([xXbBoO])([0-9A-Fa-f]+)")
 _PREFIXES = {"x": 16, "b": 2, "o": 8}
 _BARE = re.compile(r"(-?)([0-9A-Za-z]+(?:[ ,][0-9A-Za-z]{3,4})*(?:\.[0-9A-Za-z]+)?)")
-_ASKED = re.compile(
-    rf"\b(?:in|to|into|as)\s+(?:an?\s+)?(?:\$?base[\s-]*\$?([0-9]{{1,2}}|{_NAMES})\b|(binary|octal|decimal|hexadecimal)\b)",
-    re.IGNORECASE,
-)
 _GROUPS = re.compile(r"[0-9A-F]{1,4}(?:[ _][0-9A-F]{4})+")
 
 
@@ -74,7 +60,7 @@ def parse_marked_base(text: str) -> Based | None:
     text = plain(text)
     if prefixed := _PREFIXED.fullmatch(text):
         return _make_based(prefixed[1] + prefixed[3], _PREFIXES[prefixed[2].lower()])
-    if (found := _MARKED.fullmatch(text)) is None:
+    if (found := _DATA.marked_base.fullmatch(text)) is None:
         return None
     name = found["group"] or found["round"] or found["number"] or found["word"] or found["name"]
     number = _make_based(found["sign"] + found["digits"], int(name) if name.isdigit() else _BASES[name])
@@ -126,7 +112,7 @@ def _make_based(written: str, base: int) -> Based | None:
 
 def requested_base(question: str) -> int | None:
     lower = question.lower()
-    found = list(_ASKED.finditer(question)) if any(word in lower for word in _BASE_WORDS) else []
+    found = list(_DATA.asks_base.finditer(question)) if any(word in lower for word in _BASE_WORDS) else []
     if not found:
         return None
     name = str(found[-1][1] or found[-1][2]).lower()

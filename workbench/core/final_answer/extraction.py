@@ -39,6 +39,7 @@ _THOUGHT = (
 ``◁think▷``."""
 _OPEN_THOUGHT = re.compile(_THOUGHT.format(slash="", word="begin"), re.IGNORECASE)
 _THOUGHT_END = re.compile(_THOUGHT.format(slash="/", word="end"), re.IGNORECASE)
+_THOUGHT_ENDS = ("</", "<|", "[/", "◁/")
 _BOXES = ("\\boxed", "\\fbox", "\\framebox")
 _BRACE = re.compile(
     r"\\(?:boxed|fbox|framebox)\s*(?:\{|(?P<bare>-?\d+(?:\.\d+)?|\\[dt]?frac\s*\d\s*\d|[A-Z])(?=\s*(?:[$.,;!]|\\[)\]]|\n|\Z)))"
@@ -109,10 +110,19 @@ def completion_answer(text: str) -> FinalAnswer:
 @lru_cache(maxsize=8)
 def reply_start(completion: str) -> int:
     """Return the offset at which a completion's reply begins: after its last closed thought."""
-    closing = last_match(_THOUGHT_END, completion)
-    return 0 if closing is None else closing.end()
+    return max(_end_of_last_thought(completion, opening) for opening in _THOUGHT_ENDS)
 
 
+def _end_of_last_thought(completion: str, opening: str) -> int:
+    at = completion.rfind(opening)
+    while at >= 0:
+        if (closing := _THOUGHT_END.match(completion, at)) is not None:
+            return closing.end()
+        at = completion.rfind(opening, 0, at)
+    return 0
+
+
+@lru_cache(maxsize=8)
 def is_all_thought(completion: str) -> bool:
     """Return whether a completion's reply has a thought that is never closed."""
     return _OPEN_THOUGHT.search(completion, reply_start(completion)) is not None
@@ -173,7 +183,13 @@ def _boxes(text: str, start: int) -> list[tuple[int, int, int]]:
 
 
 def _boxed_answer(text: str, start: int) -> FinalAnswer | None:
-    boxes = [box for box in _boxes(text, start) if text[box[1] : box[2]].strip()]
+    last = max(text.rfind(name, start) for name in _BOXES)
+    if last < 0:
+        return None
+    # The last line with a box is enough, unless a box before it may still be open.
+    line = max(text.rfind("\n", start, last) + 1, start)
+    is_closed_before = text.count("{", start, line) == text.count("}", start, line)
+    boxes = (_filled_boxes(text, line) if is_closed_before else []) or _filled_boxes(text, start)
     if not boxes:
         return None
     macro, inside, end = boxes[-1]
@@ -182,6 +198,10 @@ def _boxed_answer(text: str, start: int) -> FinalAnswer | None:
     if len(group) > 1:
         return strip_answer(text, group[0][0], end + (text[end : end + 1] == "}"), "boxed", surround=_BLANK)
     return strip_answer(text, inside, end, "boxed", surround=_BLANK)
+
+
+def _filled_boxes(text: str, start: int) -> list[tuple[int, int, int]]:
+    return [box for box in _boxes(text, start) if text[box[1] : box[2]].strip()]
 
 
 def _answer_after_hashes(text: str) -> FinalAnswer | None:

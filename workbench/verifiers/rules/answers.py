@@ -24,7 +24,7 @@ from workbench.core.final_answer import (
 from workbench.verifiers.rules.patterns import Lexicon
 from workbench.verifiers.rules.sense import LONG_WORD, has_change_word
 from workbench.verifiers.rules.structure import MAX_PARTS
-from workbench.verifiers.rules.units import unit
+from workbench.verifiers.rules.units import MAX_UNIT, unit, unit_behind
 
 _ENVELOPES = Lexicon("envelopes")
 _TAGGED = re.compile(r"<(answer|final_answer|final)>\s*((?:(?!</?\1>).)*?)\s*</\1>", re.DOTALL | re.IGNORECASE)
@@ -141,7 +141,6 @@ _AN_OPTION = re.compile(r"\W{0,3}[A-Z]\s*[.:)、．：]")
 _ITEM = re.compile(r"\s{0,8}(?:\d{1,2}[.)]|[-*•])\s+(\S.{0,120})")
 _FENCE = re.compile(r"`{3,}\w*")
 # A line that only explains the formula above it is no answer: "where g is the acceleration".
-_BEHIND_BOX = re.compile(r"\}[\s$\\)\]~,]{0,6}((?:[A-Za-z]+[ ~]?){1,3})")
 _SHORT_UNIT = 3
 _SHORT_UNITS = frozenset({"mm", "cm", "km", "mg", "kg", "ml", "mL"})
 """Short words behind a box that can only be units: "in" and "a" can be others."""
@@ -233,15 +232,9 @@ def with_unit_behind(text: str, answer: FinalAnswer) -> str:
     r"""Return an answer in a box together with the unit after the box: ``\boxed{24}`` square metres."""
     if answer.how != "boxed" or not answer.text[-1:].isdigit():
         return answer.text
-    found = _BEHIND_BOX.match(text, answer.end)
-    if found is None:
-        return answer.text
-    words = found[1].split()
-    for count in range(len(words), 0, -1):
-        name = " ".join(words[:count]).rstrip(".,;")
-        if name in _SHORT_UNITS or (len(name) > _SHORT_UNIT and unit(name.lower()) is not None):
-            return f"{answer.text} {name}"
-    return answer.text
+    name = unit_behind(text[answer.end : answer.end + MAX_UNIT])
+    is_sure = not name.isalpha() or len(name) > _SHORT_UNIT or name in _SHORT_UNITS
+    return f"{answer.text} {name}" if name and is_sure else answer.text
 
 
 def boxes_of(answer: FinalAnswer) -> tuple[str, ...]:

@@ -69,7 +69,7 @@ from workbench.verifiers.rules.soundness import (
     restates,
     rounded_wrongly,
 )
-from workbench.verifiers.rules.spelling import MAX_CHARACTERS, TooComplex, plain, tidy
+from workbench.verifiers.rules.spelling import MAX_CHARACTERS, TooComplex, tidy
 from workbench.verifiers.rules.strings import (
     contains_any,
     enumerates,
@@ -88,7 +88,7 @@ from workbench.verifiers.rules.surroundings import (
     is_retracted_later,
     surroundings,
 )
-from workbench.verifiers.rules.units import MAX_UNIT, leading_unit
+from workbench.verifiers.rules.units import unit_behind
 from workbench.verifiers.rules.wordings import are_understood
 
 _DATA = Lexicon("decision")
@@ -101,7 +101,6 @@ _BY_FORM = ("text.differs", "list", "set", "choice.none")
 _BY_UNDERSTANDING = ("text.differs", "choice.none", "list", "set", "tuple")
 _MARKED = ("boxed", "cue", "math", "bold")
 _FIRST_WORDS = re.compile(r"[\s$*\\)}\]~,]{0,8}(?P<sign>\\?[%€£¥₹¢]|\\\$)?\s?(?P<noun>[^\W\d_]+(?:\s[^\W\d_]+)?)?")
-_ENDS_VALUE = re.compile(r"\A[\s$*)}\]~,]{0,8}(?:\\[)\]])?\s?")
 _SIGN_BEFORE = re.compile(r"(?:\\\$|[€£¥₹¢]|\b(?:EUR|USD|GBP|CHF)|US\$)[\s$]*\Z")
 _ABBREVIATES = re.compile(r"\A\.(?=\*{0,2}\s[a-z])")
 """A full stop that ends no sentence: "3:20 a.m. or 4 p.m."."""
@@ -437,7 +436,7 @@ class _Decider:
         r"""Doubt a value if a unit, currency or noun outside its box changes its meaning: ``€\boxed{5}``."""
         sign, found = _SIGN_BEFORE.search(around.left), _FIRST_WORDS.match(around.behind)
         behind, noun = (found["sign"] or "", (found["noun"] or "").split()[:1]) if found else ("", [])
-        if measured := _unit_behind(around.behind):
+        if measured := unit_behind(around.behind):
             noun = [measured]
         if not (sign or behind or noun):
             return
@@ -484,12 +483,6 @@ class _Decider:
         if ours and theirs:
             return ours != theirs
         return _BEGINS_AS_VALUE.match(later.text) is not None and self._same(reference, later.text) is False
-
-
-def _unit_behind(text: str) -> str:
-    """Return the unit at the beginning of the text after a value: ``$ kg/m$^3$ in summer``."""
-    rest = _ENDS_VALUE.sub("", text[:MAX_UNIT], count=1).replace("$", "")
-    return leading_unit(plain(rest)) if rest.count("{") == rest.count("}") else ""
 
 
 _ALTERNATIVES = _DATA.words("alternatives")

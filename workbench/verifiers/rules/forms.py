@@ -26,7 +26,7 @@ _MAX_FACTOR = 1_000
 _MUCH_LONGER, _MARGIN = 2, 3
 _TIMES = re.compile(r"\\cdot|\\times|[*·×]")
 _POWER = re.compile(r"(\d{1,6})(?:\s?\^\s?\{?\s?\d{1,3}\s?\}?)?")
-_QUOTIENT = re.compile(r"\\[dt]?frac|\d\s?/\s?\d|[½¼¾⅐-⅞]")
+_QUOTIENT = re.compile(r"\\[dt]?frac|\d\s?/\s?\d|\)\s?/|/\s?\(|[½¼¾⅐-⅞]")
 _MIXED = re.compile(
     r"[-−]?\d+(?:\s?\\[dt]?frac\s?(?:\{\s?\d+\s?\}|\d)\s?(?:\{\s?\d+\s?\}|\d)|\s\d+\s?/\s?\d+|\s?[½¼¾⅐-⅞])"
 )

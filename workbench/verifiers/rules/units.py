@@ -51,6 +51,7 @@ _TOKEN = re.compile(
     r" ?(?:(?P<name>[^\W\d_]+|°[CFK]?|[%‰$€£¥¢₹])(?:\^?(?P<power>-?[0-9]))?\.?|(?P<sign>[*/()]|-(?=[a-z]))"
     r"|(?P<number>[1-9][0-9]{0,3})(?= ?[^\W\d_]))"
 )
+_ENDS_VALUE = re.compile(r"\A[\s$*)}\]~,]{0,8}(?:\\[)\]])?\s?")
 _FRACTION = re.compile(r"\\frac ?\{([^{}]*)\} ?\{([^{}]*)\}")
 _WORDS = {"per": "/", "a": "/", "an": "/"}
 _POWERS_BEFORE = {"square": 2, "sq": 2, "cubic": 3, "cu": 3}
@@ -91,6 +92,12 @@ def leading_unit(text: str) -> str:
         at = token.end()
         longest = at if unit(text[:at]) else longest
     return text[:longest].strip()
+
+
+def unit_behind(text: str) -> str:
+    """Return the unit at the beginning of the text after a value: ``$ kg/m$^3$ in summer``; else ""."""
+    rest = _ENDS_VALUE.sub("", text[:MAX_UNIT], count=1).replace("$", "")
+    return leading_unit(plain(rest)) if rest.count("{") == rest.count("}") else ""
 
 
 def _parse_factors(text: str) -> list[tuple[Unit, int]] | None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from workbench.verifiers.rules.calendar import Moment
+from workbench.verifiers.rules.chemistry import Chemical
 from workbench.verifiers.rules.choices import VALUE, has_contrast, holds_label, names_another
 from workbench.verifiers.rules.conclusions import value_in
+from workbench.verifiers.rules.evaluate import features
 from workbench.verifiers.rules.numbers import NUMBER_WORDS, ORDINALS, PARTS
 from workbench.verifiers.rules.patterns import Lexicon
 from workbench.verifiers.rules.quantities import Quantity
@@ -166,6 +169,7 @@ _NAME = re.compile(r"(?:[^\W\d_]+(?:['’-][^\W\d_]+)*[.,]?(?:\s|\Z)){1,6}")
 _ABBREVIATED = re.compile("(?<![A-Za-z])[A-Z]{2,4}(?![A-Za-z])|[\u3040-\u9fff]{5}|[\u2150-\u24ff]")
 """A Roman numeral or abbreviation, a sentence in an East Asian script, or a number in one sign: "II", "③"."""
 _CODE = re.compile(r"[A-Za-z\d][\w.:/-]{0,15}|[!-/:-@\[-`{-~]", re.ASCII)
+_SUBSTANCE = re.compile("[a-z]{6}")
 _STRING = re.compile(r"[!-#%-\[\]-~]{1,12}")
 _LABEL = re.compile("[A-Z]")
 _DATA = Lexicon("wordings")
@@ -182,6 +186,8 @@ def are_understood(ours: Part[Any], theirs: Part[Any], reader: AnswerReader) -> 
         return _are_other_options(ours, theirs, reader)
     if Brackets in kinds or all(map(_ONLY.fullmatch, (ours.text, theirs.text))):
         return True
+    if Chemical in kinds and (Quantity in kinds or any(map(_SUBSTANCE.search, (ours.text, theirs.text)))):
+        return False
     if isinstance(ours.value, Alternatives):
         return all(are_understood(part, theirs, reader) for part in ours.value.parts)
     if Collection in kinds and Text not in kinds:
@@ -214,6 +220,10 @@ def _are_other_members(ours: Part[Any], theirs: Part[Any], question: TypedQuesti
         return True
     if not all(map(_is_understood, parts)):
         return False
+    one, other = (_names_of(side) for side in members)
+    if one - other and other - one:
+        # Of another parameter: (t, 2 - t) and (2 - s, s).
+        return False
     texts = [[spelled(part.text).casefold() for part in parts if isinstance(part.value, Text)] for parts in members]
     if bool(texts[0]) != bool(texts[1]):
         return False
@@ -221,6 +231,11 @@ def _are_other_members(ours: Part[Any], theirs: Part[Any], question: TypedQuesti
         set(words(" ".join(text for text in mine if text not in yours))) for mine, yours in (texts, texts[::-1])
     )
     return one.isdisjoint(other)
+
+
+def _names_of(parts: Sequence[Part[Any]]) -> frozenset[str]:
+    said = [part.value.said or () for part in parts if isinstance(part.value, Expression)]
+    return features(*(tree for one in said for statement in one for tree in statement.parts[-1])).names
 
 
 def _are_other_options(ours: Part[Any], theirs: Part[Any], reader: AnswerReader) -> bool:

@@ -12,6 +12,7 @@ from workbench.verifiers.rules.chemistry import Chemical
 from workbench.verifiers.rules.choices import VALUE, has_contrast, holds_label, names_another
 from workbench.verifiers.rules.conclusions import value_in
 from workbench.verifiers.rules.evaluate import features
+from workbench.verifiers.rules.nodes import Name
 from workbench.verifiers.rules.numbers import NUMBER_WORDS, ORDINALS, PARTS
 from workbench.verifiers.rules.patterns import Lexicon
 from workbench.verifiers.rules.quantities import Quantity
@@ -220,8 +221,8 @@ def _are_other_members(ours: Part[Any], theirs: Part[Any], question: TypedQuesti
         return True
     if not all(map(_is_understood, parts)):
         return False
-    one, other = (_names_of(side) for side in members)
-    if one - other and other - one:
+    ours_of, theirs_of = map(_variables, members)
+    if ours_of - theirs_of and theirs_of - ours_of:
         # Of another parameter: (t, 2 - t) and (2 - s, s).
         return False
     texts = [[spelled(part.text).casefold() for part in parts if isinstance(part.value, Text)] for parts in members]
@@ -233,9 +234,10 @@ def _are_other_members(ours: Part[Any], theirs: Part[Any], question: TypedQuesti
     return one.isdisjoint(other)
 
 
-def _names_of(parts: Sequence[Part[Any]]) -> frozenset[str]:
+def _variables(parts: Sequence[Part[Any]]) -> frozenset[str]:
     said = [part.value.said or () for part in parts if isinstance(part.value, Expression)]
-    return features(*(tree for one in said for statement in one for tree in statement.parts[-1])).names
+    trees = [tree for one in said for statement in one for tree in statement.parts[-1]]
+    return features(*(tree for tree in trees if not isinstance(tree, Name))).names
 
 
 def _are_other_options(ours: Part[Any], theirs: Part[Any], reader: AnswerReader) -> bool:

@@ -242,49 +242,50 @@ class AnswerReader:
         """
         if _is_whole(text) and isinstance(wanted.value, _RESULTS):
             return self.part(text)
-        if how == "math":
-            text = last_step(text)
-        elif how not in ("boxed", "hashes") and not isinstance(wanted.value, (State, ChosenOptions)):
-            text = sentences(text)[-1]
-        text = _DATA.not_but.sub("", _DATA.label.sub("", text)).strip()
-        if text.count("`") == 2 and text[0] == text[-1] == "`":
-            text = text.strip("`")
-        if not isinstance(wanted.value, Text):
-            text = _without_aside(text, wanted)
-        if isinstance(wanted.value, ChosenOptions):
-            text = conclusion_of(text)
-        if isinstance(wanted.value, ChosenOptions) or (has_label(text) and self.question.options):
+        text = _text_of_answer(text, how, wanted)
+        of_options = isinstance(wanted.value, ChosenOptions)
+        if of_options or (has_label(text) and self.question.options):
             if (given := self._option_letters(text)) is not None:
                 given |= text_behind(text, self.question.options, self._is_same)
                 return Part(tidy(text), ChosenOptions(given, by_letter=True))
-            if isinstance(wanted.value, ChosenOptions):
-                if (either := _DATA.either_label.search(tidy(text))) is not None:
-                    if not wanted.value.labels.isdisjoint(either.groups()):
-                        raise Doubt("hedged")
-                    return Part(tidy(text), ChosenOptions(frozenset(either.groups()), by_letter=True))
-                # "Only B is prime" limits nothing.
-                left_open = how != "boxed" and is_qualified(text, f"{self.question.text} only")
-                chosen = None if left_open else choice_of(text, self.question.options, self._is_same)
-                return Part(tidy(text), ChosenOptions(chosen or frozenset(), by_letter=False))
+            if of_options:
+                return self._read_choice(text, how, wanted.value.labels)
         if self.vocabulary is not None and isinstance(wanted.value, State):
             return Part(tidy(text), self._read_state(text, sentence, how) or Text(is_prose(text)))
+        found = self._read_as_wanted(text, wanted)
+        return self._read_any_value(text, wanted) if found is None else found
+
+    def _read_choice(self, text: str, how: str, wanted: frozenset[str]) -> Part[ChosenOptions]:
+        if (either := _DATA.either_label.search(tidy(text))) is not None:
+            if not wanted.isdisjoint(either.groups()):
+                raise Doubt("hedged")
+            return Part(tidy(text), ChosenOptions(frozenset(either.groups()), by_letter=True))
+        # "Only B is prime" limits nothing.
+        left_open = how != "boxed" and is_qualified(text, f"{self.question.text} only")
+        chosen = None if left_open else choice_of(text, self.question.options, self._is_same)
+        return Part(tidy(text), ChosenOptions(chosen or frozenset(), by_letter=False))
+
+    def _read_as_wanted(self, text: str, wanted: Part[Any]) -> Part[Any] | None:
+        """Parse an answer of the reference's type, if that type has a notation of its own."""
         if isinstance(wanted.value, Term) and (valueless := term(text)) is not None:
             return Part(tidy(text), Term(valueless))
         if isinstance(wanted.value, Text) and self._same_words(wanted.text, text):
             return Part(tidy(text), Text(is_prose(text)))
         if isinstance(wanted.value, Formula) and (told := concluded_formula(text)) is not None:
             return Part(tidy(text), told)
-        if (
-            isinstance(wanted.value, (NamedValues, Collection))
-            and (named := named_answer(text, wanted, self)) is not None
-        ):
-            return named
+        if isinstance(wanted.value, (NamedValues, Collection)):
+            named = named_answer(text, wanted, self)
+            if named is not None:
+                return named
         signed = isinstance(wanted.value, Quantity) and wanted.text[:1] in "+-−"
         is_change = signed or isinstance(wanted.value, ChangeValue)
         if is_change and (changed := change(text, self.question)) is not None:
             return Part(tidy(text), changed)
         if isinstance(wanted.value, Brackets):
             return Part(tidy(text), Brackets(closing_of(text, self.question.text, whole=True) or ""))
+        return None
+
+    def _read_any_value(self, text: str, wanted: Part[Any]) -> Part[Any]:
         if self.question.of_interval and isinstance(wanted.value, (Region, Collection)):
             text = interval_by_ends(text)
         if isinstance(wanted.value, Region) or (self.question.of_interval and isinstance(wanted.value, Collection)):
@@ -504,6 +505,20 @@ def conclusion(text: str) -> str | None:
     if joined and "=" in tail and "=" in head and not is_name(head.partition("=")[0].strip(" $")):
         told = tail
     return None if is_prose(told) or not told else told
+
+
+def _text_of_answer(text: str, how: str, wanted: Part[Any]) -> str:
+    """Return an answer without what surrounds it: its working, its label, code marks, a remark in brackets."""
+    if how == "math":
+        text = last_step(text)
+    elif how not in ("boxed", "hashes") and not isinstance(wanted.value, (State, ChosenOptions)):
+        text = sentences(text)[-1]
+    text = _DATA.not_but.sub("", _DATA.label.sub("", text)).strip()
+    if text.count("`") == 2 and text[0] == text[-1] == "`":
+        text = text.strip("`")
+    if not isinstance(wanted.value, Text):
+        text = _without_aside(text, wanted)
+    return conclusion_of(text) if isinstance(wanted.value, ChosenOptions) else text
 
 
 def _without_aside(text: str, wanted: Part[Any]) -> str:

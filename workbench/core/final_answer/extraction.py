@@ -8,9 +8,11 @@ text.
 from __future__ import annotations
 
 import re
+import tomllib
 from collections import deque
 from functools import lru_cache
 from itertools import pairwise
+from pathlib import Path
 from typing import Literal, NamedTuple
 
 How = Literal["boxed", "hashes", "cue", "bold", "math", "number", "last_line", "last_sentence", "whole", "none"]
@@ -357,46 +359,10 @@ LONGEST_SENTENCE = 360
 _MAX_COURTESIES = 5
 """Most sentences of courtesy at a text's end that are skipped."""
 _SENTENCE_GAP = re.compile(r"[.!?…][\"'”’)*_]{0,3}\s+(?=[^\s\d.,a-z])|[。！？]\s*")
-_COURTESY = re.compile(
-    r"""[\s*_>(-]{0,8}(?:
-        (?:i\s+)?(?:really\s+)?hope\s+(?:this|that|it|my)\b .{0,80}\b(?:help|clear|useful|makes\s+sense|answer)
-      | (?:please\s+)?(?:let\s+me\s+know|feel\s+free|don['’]t\s+hesitate|do\s+not\s+hesitate)\b
-      | if\s+you\s+(?:have|need|would\s+like|['’]d\s+like|want)\b .{0,80}
-        \b(?:question|help|ask|know|clarif|explanation|else)
-      | (?:is|was)\s+(?:there|this)\b .{0,60}\b(?:help|clear|else) .{0,40}\?
-      | would\s+you\s+like\b | (?:i['’]m|i\s+am)\s+(?:happy|glad|here)\s+to\b | happy\s+to\s+help | glad\s+(?:i|to)\b
-      | good\s+luck | best\s+(?:of\s+luck|wishes|regards) | thank\s+you | thanks\b | you['’]re\s+welcome | cheers\b
-      | have\s+a\s+(?:nice|great|good)\b | happy\s+(?:learning|studying|coding|solving) | keep\s+(?:up|practi)
-      | 希望 .{0,30}(?:帮|有用) | 如[果有] .{0,30}(?:问题|疑问|需要) | 祝你?您? .{0,12} | 谢谢 | 请(?:随时)?告诉我
-      | j['’]esp[eè]re\s+que\b | espero\s+que\b | ich\s+hoffe\b | n['’]h[eé]sitez\s+pas\b | no\s+dudes\b
-    )""",
-    re.IGNORECASE | re.VERBOSE | re.DOTALL,
-)
-_NAMES = re.compile(
-    r"""\d | \$ | \\\( | \\\[ | \*\*\S | ` | [“”"«»「『] | (?<!\w)['‘]\w
-      | (?<!\w)\([A-Za-z]\)(?!\w) | \b(?:option|choice|answer|statement|case|letter)s?\s+\(?[A-Z]\b
-      | \b(?:true|false|yes|no|none|impossible|unknown|undefined|disproved|proved|proven|neutral)\b
-      | \b(?:entail|contradict)
-      | [是为]\s*\S
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
-_CONCLUDES = re.compile(
-    r"[\s*_#>-]{0,6}(?:therefore|thus|hence|so|consequently|accordingly|in\s+(?:conclusion|summary|short)|to\s+conclude"
-    r"|overall|finally|ultimately|we\s+conclude|it\s+follows|the\s+(?:final|correct)|donc|ainsi|por\s+lo\s+tanto|así|also"
-    r"|daher|somit|所以|因此|故|综上|于是)(?!\w)",
-    re.IGNORECASE,
-)
-_THUS = re.compile(r"\b(?:thus|therefore|hence|consequently)\b", re.IGNORECASE)
-_ADVICE = re.compile(
-    r"\b(?:i\s+(?:recommend|suggest|hope|would|will|can|could)|let\s+(?:me|us)|let['’]s|please)\b", re.I
-)
-_LEADS_ON = re.compile(
-    r"(?:an?|the|th(?:is|at|ese|ose|en|an|us)|wh(?:ich|om?|ose|at|en|ere|ile)|if|because|since|as|and|or|but|nor|of|in|on"
-    r"|at|to|from|by|with|for|into|onto|over|under|about|between|among|through|without|within|per|via|is|are|was|were|be"
-    r"|been|being|has|have|had|do|does|did|will|would|can|could|should|may|might|must|shall|not|very|more|most|each|every"
-    r"|some|any|all|both|its|their|our|your|his|her|my|we|i|it|they|s?he|you|let|next|also|so)",
-    re.IGNORECASE,
+_ENDINGS = tomllib.loads(Path(__file__).with_name("endings.toml").read_text(encoding="utf-8"))
+_COURTESY, _NAMES, _CONCLUDES, _THUS, _ADVICE, _LEADS_ON = (
+    re.compile(_ENDINGS[name], re.IGNORECASE | re.VERBOSE | re.DOTALL)
+    for name in ("courtesy", "names", "concludes", "thus", "advice", "leads_on")
 )
 _CLOSING = frozenset(".!?…。！？;:)]}>」』”’\"'`*$|%")
 
@@ -439,7 +405,12 @@ def names_an_answer(sentence: str) -> bool:
     if sentence.rstrip().endswith(("?", "？")) or _ADVICE.search(sentence) is not None:
         return False
     return any(
-        found is not None for found in (_NAMES.search(sentence), _CONCLUDES.match(sentence), _THUS.search(sentence))
+        found is not None
+        for found in (
+            _NAMES.search(sentence),
+            _CONCLUDES.match(sentence),
+            _THUS.search(sentence),
+        )
     )
 
 

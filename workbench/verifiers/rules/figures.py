@@ -209,7 +209,7 @@ def _compare_ratios(one: Part[Ratio], other: Part[Any], with_: Comparison) -> Eq
 def _compare_codes(one: Part[DigitCode], other: Part[Any], with_: Comparison) -> Equality | None:
     if isinstance(other.value, DigitCode):
         return Equality(one.value == other.value, "number.code")
-    if other.text.isdigit() and int(other.text) == int(one.value.digits):
+    if with_.turned and other.text.isdigit() and int(other.text) == int(one.value.digits):
         raise Doubt("alike")
     return Equality(False, "number.code") if other.text.isdigit() else DIFFERENT
 

@@ -73,7 +73,7 @@ def test_what_is_accepted_and_why(reference: str, completion: str, question: str
         ("7", r"\boxed{" + "1" * 50 + "}", "How many?", None, "too_complex"),
         ("f(x)=|x|", r"So \boxed{f(x) = x^3}.", "Give an example of such a function.", "B1", "semantic"),
         ("12", "The answer is 12 \u2016 34.", "How many?", None, "unread"),
-        ("11 February 1929", r"\boxed{11. Februar 1929}", "When?", None, "unread"),
+        ("11 February 1929", r"\boxed{11. helmikuuta 1929}", "When?", None, "unread"),
         ("Cluster sampling", r"\boxed{\text{single-stage cluster sampling}}", "Which method?", "D1", "unread"),
         ("B", "The answer is: one that leaves feed on, as far as I know.", OPTIONS, "C1", "unread"),
         ("B", "The answer is (B) or (C), and I take (C).", OPTIONS, "C1", "unread"),

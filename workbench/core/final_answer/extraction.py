@@ -44,7 +44,7 @@ _THOUGHT_END = re.compile(_THOUGHT.format(slash="/", word="end"), re.IGNORECASE)
 _THOUGHT_ENDS = ("</", "<|", "[/", "◁/")
 _BOXES = ("\\boxed", "\\fbox", "\\framebox")
 _BRACE = re.compile(
-    r"\\(?:boxed|fbox|framebox)\s*(?:\{|(?P<bare>-?\d+(?:\.\d+)?|\\[dt]?frac\s*\d\s*\d|[A-Z])(?=\s*(?:[$.,;!]|\\[)\]]|\n|\Z)))"
+    r"\\(?:boxed|fbox|framebox)\s*(?:\{|(?P<bare>-?\d+(?:\.\d+)?|\\[dt]?frac\s*\d\s*\d|[A-Z])(?=\s*(?:[$.;!]|,(?!\d)|\\[)\]]|\n|\Z)))"
     r"|\\.|[{}]",
     re.DOTALL,
 )

@@ -50,6 +50,7 @@ LONG = "The reasoning goes on without any end or result. " * 6
         ("so $\\boxed\\frac12$", "boxed", "\\frac12"),
         ("\\framebox{7}", "boxed", "7"),
         ("so $\\boxed 7 + 1$", "math", "\\boxed 7 + 1"),
+        ("so $\\boxed 1,234$", "math", "\\boxed 1,234"),
         ("<thinking>3?</thinking>The answer is 4/5.", "cue", "4/5"),
         ("[THINK]\\boxed{3}[/THINK] 4", "whole", "4"),
         ("<seed:think>\\boxed{3}</seed:think> 4", "whole", "4"),

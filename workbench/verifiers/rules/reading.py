@@ -147,22 +147,17 @@ class AnswerReader:
         question = self.question
         if _is_whole(text) and question.type != "C":
             return self.part(text)
-        if (several := self._read_alternatives(text)) is not None:
-            return several
-        joined = count_hyphenated(tidy(text))
-        if (joined > _PAIR or (joined == _PAIR and question.of_pairs)) and moment(text) is None:
-            return self._read_order(text) or self.part(text)
-        if (changed := change(text, question)) is not None:
-            return Part(tidy(text), changed)
+        is_word = _is_word(text)
+        if not is_word and (composed := self._read_composed(text)) is not None:
+            return composed
         if (question.type == "C" or has_label(text) or _LOWER_LABELS.fullmatch(text)) and (
             chosen := self.chosen(text)
         ) is not None:
             return Part(tidy(text), chosen)
         is_symbol = len(text) <= _SYMBOL and not text.islower()
-        if (told := self._read_concluded_formula(text)) is not None:
+        told = None if is_word else self._read_concluded_formula(text) or named_reference(text, self)
+        if told is not None:
             return told
-        if (named := named_reference(text, self)) is not None:
-            return named
         if self.vocabulary is not None and not (is_symbol and question.symbols):
             expected = find_stated_state(text, self.vocabulary, question.text, whole=True)
             return Part(tidy(text), _make_state(expected or "", self.vocabulary))
@@ -182,6 +177,16 @@ class AnswerReader:
         found = self.part(text)
         picked = self.picked(text) if isinstance(found.value, Text) else None
         return found if picked is None or picked.sense else picked
+
+    def _read_composed(self, text: str) -> Part[Any] | None:
+        """Parse several answers of which one counts, an order of numbers, or a change."""
+        if (several := self._read_alternatives(text)) is not None:
+            return several
+        joined = count_hyphenated(tidy(text))
+        if (joined > _PAIR or (joined == _PAIR and self.question.of_pairs)) and moment(text) is None:
+            return self._read_order(text) or self.part(text)
+        changed = change(text, self.question)
+        return None if changed is None else Part(tidy(text), changed)
 
     def _read_concluded_formula(self, text: str) -> Part[Any] | None:
         """Return the formula that a worked solution concludes with: "The slope is 3, so y = 3x - 1."."""
@@ -294,7 +299,7 @@ class AnswerReader:
             return steps
         if not isinstance(wanted.value, Text):
             text = without_means(text)
-        if (result := self._read_result(text, wanted)) is not None:
+        if not _is_word(text) and (result := self._read_result(text, wanted)) is not None:
             return result
         if isinstance(wanted.value, Text) and (picked := self.picked(text, wanted)) is not None:
             return picked
@@ -369,7 +374,7 @@ class AnswerReader:
                 such words.
         """
         text = tidy(text)
-        if text.isascii() and (text.isalpha() or not word_count(text)):
+        if _is_word(text) or (text.isascii() and not word_count(text)):
             return None
         meant = None
         for value in values_in(text, self.question.counted):
@@ -470,7 +475,7 @@ class AnswerReader:
     def _read_value(self, source: AnswerText) -> tuple[Value, str]:
         named = names_and_value(source.text)
         written = named if source.raw == source.text else names_and_value(source.raw)
-        is_word = source.raw.isalpha() and source.raw.isascii()
+        is_word = _is_word(source.raw)
         for known in READERS:
             if known.read is None or (is_word and not known.of_a_word):
                 continue
@@ -486,6 +491,10 @@ class AnswerReader:
 
 def _is_whole(text: str) -> bool:
     return text.isascii() and text.isdigit()
+
+
+def _is_word(text: str) -> bool:
+    return text.isascii() and text.isalpha()
 
 
 def _keep(known: dict[Any, Any], key: Any, value: Any) -> None:

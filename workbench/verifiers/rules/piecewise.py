@@ -19,6 +19,7 @@ from workbench.verifiers.rules.records import (
     Term,
     Value,
     ValueType,
+    decided,
 )
 from workbench.verifiers.rules.regions import IntervalForm, cells, intervals_or_points, letter_values
 from workbench.verifiers.rules.sense import has_denial
@@ -105,9 +106,9 @@ def _compare_piecewise(one: Part[Piecewise], other: Part[Piecewise], with_: Comp
     for value, where in ours:
         fits = [piece for piece in left if with_.within.same(value, piece[0]) and _same_place(where, piece[1], with_)]
         if not fits:
-            return Equality(_same_function(one.value, other.value), "piecewise")
+            return decided(_same_function(one.value, other.value), "piecewise")
         left.remove(fits[0])
-    return Equality(not left or _same_function(one.value, other.value), "piecewise")
+    return decided(not left or _same_function(one.value, other.value), "piecewise")
 
 
 def _same_place(one: Part[Any] | None, other: Part[Any] | None, with_: Comparison) -> bool | None:
@@ -118,7 +119,7 @@ def _compare_piecewise_and_formula(one: Part[Piecewise], other: Part[Expression]
     equal = _same_function(one.value, Piecewise(((other, None),)))
     if equal and not with_.turned and (len(one.value.pieces) > 1 and _BY_PIECES.search(with_.question.text)):
         raise Doubt("unsolved")
-    return Equality(equal, "piecewise")
+    return decided(equal, "piecewise")
 
 
 class _Function(NamedTuple):
@@ -141,14 +142,14 @@ def _make_function(value: Piecewise) -> _Function | None:
     return _Function(known, tuple(None if found is None else found[1] for found in places), names)
 
 
-def _same_function(one: Piecewise, other: Piecewise) -> bool:
+def _same_function(one: Piecewise, other: Piecewise) -> bool | None:
     ours, theirs = _make_function(one), _make_function(other)
     if ours is None or theirs is None or len(ours.names | theirs.names) != 1:
-        return False
+        return None
     line = cells([forms for forms in (*ours.places, *theirs.places) if forms is not None])
     [name] = ours.names | theirs.names
     if line is None:
-        return False
+        return None
     split = sum(forms is not None for forms in ours.places)
     return all(
         _have_same_value(one, another, name, number)

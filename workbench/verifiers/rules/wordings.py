@@ -15,6 +15,7 @@ from workbench.verifiers.rules.evaluate import features
 from workbench.verifiers.rules.nodes import Name
 from workbench.verifiers.rules.numbers import NUMBER_WORDS, ORDINALS, PARTS
 from workbench.verifiers.rules.patterns import Lexicon
+from workbench.verifiers.rules.piecewise import Piecewise
 from workbench.verifiers.rules.quantities import Quantity
 from workbench.verifiers.rules.records import (
     DIFFERENT,
@@ -187,6 +188,8 @@ def are_understood(ours: Part[Any], theirs: Part[Any], reader: AnswerReader) -> 
         return _are_other_options(ours, theirs, reader)
     if Brackets in kinds or all(map(_ONLY.fullmatch, (ours.text, theirs.text))):
         return True
+    if Piecewise in kinds:
+        return False
     if Chemical in kinds and (Quantity in kinds or any(map(_SUBSTANCE.search, (ours.text, theirs.text)))):
         return False
     if isinstance(ours.value, Alternatives):

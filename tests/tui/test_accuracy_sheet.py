@@ -103,6 +103,14 @@ def test_marks_stand_beside_names_and_figures() -> None:
     assert legend(plain, FIGURES["n"], pinned=False) == ""
 
 
+def test_groups_with_long_names_are_told_apart_by_their_ends() -> None:
+    names = ("math_reasoning/algebra", "math_reasoning/geometry")
+    sheet = AccuracySheet(report(row("rule", None, 0.9), *(row("rule", name, 0.9) for name in names), by="source"))
+    titles = [column.title for column in sheet.columns(ACCURACY, wide=False)]
+    assert len(set(titles)) == 3
+    assert titles[1].endswith("gebra")
+
+
 def test_a_run_is_never_called_finished_before_it_is() -> None:
     assert AccuracySheet(SMALL).progress("slow") == "99 %"
     assert AccuracySheet(SMALL).progress("rule") == ""

@@ -275,6 +275,7 @@ async def test_a_command_typed_as_a_screen_is_told_where_commands_are(tmp_path: 
     async with opened(make_project(tmp_path, numbered(4)), size=(80, 24)) as (app, pilot):
         await press(pilot, ":", *"export")
         assert "Commands: esc, then ^p." in text_of(app, "#go-to-beside")
+        assert app.screen.query_one("#go-to-beside").size.height == 2
         await press(pilot, "escape", "ctrl+p", *"export")
         assert type(app.screen).__name__ == "CommandPalette"
 

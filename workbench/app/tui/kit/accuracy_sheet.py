@@ -21,10 +21,10 @@ from workbench.app.tui.kit.accuracy_view import (
     short_name,
     star_of,
 )
-from workbench.app.tui.kit.cells import fit, printable
+from workbench.app.tui.kit.cells import fit, fit_cell, printable
 from workbench.app.tui.kit.columns import TableColumn, TableRow, rows_of, table_columns
 from workbench.app.tui.kit.matrix_table import MatrixCell, MatrixColumn, MatrixRow
-from workbench.core.text.figures import GLYPHS, NONE, compact_count, interval_bar, percent, percent_interval
+from workbench.core.text.figures import GLYPHS, NONE, compact_count, counted, interval_bar, percent, percent_interval
 from workbench.measuring.conclusions import is_baseline
 from workbench.statistics.records.report import METRICS, AccuracyReport, AccuracyRow, AverageRow
 from workbench.tables.document import Cell
@@ -100,7 +100,7 @@ class AccuracySheet:
         return [
             MatrixColumn(
                 group,
-                fit(group_title(group, self.report.by, wide), _TITLE_WIDTHS[wide]).rstrip(),
+                fit_cell(group_title(group, self.report.by, wide), _TITLE_WIDTHS[wide]).rstrip(),
                 "" if (n := self._usual_item_count(group)) is None else f"n {compact_count(n)}",
                 "low" if figure.rising else "high",
             )
@@ -168,7 +168,7 @@ def _verifier_title(sheet: AccuracySheet, verifier: str) -> Content:
     average, progress = sheet.average(verifier), sheet.progress(verifier)
     means = ""
     if average is not None and average.macro is not None:
-        macro = f"macro {percent(average.macro)} over {average.groups} groups by {average.over}"
+        macro = f"macro {percent(average.macro)} over {counted(average.groups, 'group')} by {average.over}"
         means = f" · micro {percent(average.micro)}, {macro}"
     return Content.assemble(
         (short_name(verifier), "bold $text-accent"),

@@ -47,7 +47,7 @@ def answer_in_envelope(completion: str, start: int) -> FinalAnswer | None:
 def unpack_json(completion: str, answer: FinalAnswer) -> str:
     """Return an answer's text without JSON syntax: without the escapes of a string or the brackets of a list of
     values."""
-    if answer.how != "cue" or completion[answer.start - 1 : answer.start] not in ('"', ":", " "):
+    if completion[answer.start - 1 : answer.start] not in ('"', ":", " "):
         return answer.text
     in_object = _ANY_KEY.search(completion, max(answer.start - _KEY_REACH, 0), answer.start) is not None
     if answer.text.startswith("[" if in_object else '["') and "[" not in answer.text[1:]:

@@ -146,7 +146,7 @@ def decide(found: Answers, completion: str, reader: AnswerReader, symbolic: Symb
         return Decision(None, "no_reference_answer")
     if not found.candidate.text:
         return Decision(None, "no_answer_found")
-    text = unpack_json(completion, found.candidate)
+    text = unpack_json(completion, found.candidate) if found.candidate.how == "cue" else found.candidate.text
     if reader.question.options:
         text = resolve_all_but(text, tuple(reader.question.options), reader.question.text)
     if has_contrast(text) and "\\boxed" not in text and reader.question.options:
@@ -241,7 +241,7 @@ class _Decider:
             and contains_any(answer, self._expected_values(ours))
         ):
             return Decision(None, "semantic")
-        if found.rule.partition(".")[0] in _MEASURED and computes_another(theirs.sense - ours.sense):
+        if theirs.sense and found.rule.partition(".")[0] in _MEASURED and computes_another(theirs.sense - ours.sense):
             # Its words may make the reference's value of it: "the square root of 2".
             return Decision(None, "unread")
         if found.rule in _BY_UNDERSTANDING and not are_understood(ours, theirs, self._reader):

@@ -13,6 +13,7 @@ from workbench.verifiers.rules.quantities import (
     Based,
     Quantity,
     Ratio,
+    RequiredForm,
     is_reduced,
     parse_grouped_digits,
     parse_marked_base,
@@ -136,7 +137,7 @@ def _compare_quantities(one: Part[Quantity], other: Part[Quantity], with_: Compa
     if leniency.units == "required" and one.value.unit is not None and other.value.is_number:
         return Equality(False, "quantity.unit_missing")
     near = leniency.near(first, second)
-    found = same_quantity(first, near, question.required)
+    found = same_quantity(first, near, question.required if first.unit or near.unit else RequiredForm())
     if found is None:
         if first.word or second.word:
             return Equality(False, "quantity.differs")

@@ -239,8 +239,8 @@ def parse_number(text: str) -> WrittenNumber | None:
 def equal(a: WrittenNumber, b: WrittenNumber) -> bool:
     """Return whether two numbers have equal values, or the coarser decimal is the other one rounded (never
     truncated)."""
-    if a.value == b.value:
-        return True
+    if a.value == b.value or not (a.step or b.step):
+        return a.value == b.value
     coarse = a if a.step > b.step else b
     off = abs(a.value - b.value)
     if coarse.rounds and 2 * off <= coarse.step:

@@ -35,7 +35,7 @@ from workbench.core.label import LabelLine
 from workbench.core.run import RunCosts, RunInfo, Transcript, VerdictLine, VerdictRow, VerdictsImported
 from workbench.core.sets import SetReport
 from workbench.core.status import Status
-from workbench.core.taxonomy import TypeReport, TypeSuggestion
+from workbench.core.taxonomy import TypeSuggestion
 from workbench.data.records.duplicates import DuplicateReport, EmbeddingLine, RemainingProblem
 from workbench.interchange.judging_files import JudgedFiles
 from workbench.interchange.records import ExportReport, MergedRuns, PairLine, Restored, SftLine
@@ -169,8 +169,7 @@ DOCUMENTS: dict[str, tuple[type, str]] = {
     "accepted-probe": (AcceptedProbe, "One line of `workbench probe --accepted --json`."),
     "completions-plan": (CompletionsPlanned, "`workbench complete --dry-run --json`."),
     "completions": (CompletionsWritten, "`workbench complete --json`."),
-    "types": (TypeReport, "`workbench types --json`."),
-    "type-suggestion": (TypeSuggestion, "One line of `workbench types --questions`."),
+    "type-suggestion": (TypeSuggestion, "One line of `workbench curate types --list`."),
     "code-result-line": (SolutionResult, "One line of `workbench code results`."),
     "candidates-line": (ProblemCandidates, "One line of a file for `workbench code select --from`."),
     "selected-line": (SelectedLine, "One line of `workbench code select`."),

@@ -205,7 +205,6 @@ READS: dict[str, str] = {
     "template show": "template show",
     "threshold": "threshold DB often",
     "transcripts": "transcripts DB --verifier often",
-    "types": "types DB --verifier often",
     "validity": "validity DB",
     "verdicts print": "verdicts DB print --verifier often",
     "verifiers": "verifiers DB",

@@ -26,7 +26,6 @@ GROUPS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "curate": ("curate", "Curate a pool of questions: duplicates, types, a draw."),
         "complete": ("completions", "Have models write completions of a set's questions."),
         "selected-by": ("data", "Name the judges whose verdicts selected a data set's items."),
-        "types": ("data", "Compare a model's answer types with the current ones."),
     },
     "people": {
         "annotators": ("people", "Add, list, pause, resume and remove the people who label."),

@@ -15,7 +15,7 @@ from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.selection import parse_condition
 from workbench.measuring.scores import fit, pairs, save
-from workbench.measuring.suggesting import type_report
+from workbench.measuring.suggesting import type_reports
 from workbench.runs import run_status, verifying
 from workbench.runs.trust import NotTrustedError
 
@@ -80,5 +80,5 @@ def test_a_fitted_threshold_makes_verdicts_without_a_call(project: Project, serv
 def test_each_question_is_asked_once_for_its_type(project: Project, server: ScriptedServer) -> None:
     run(project, "answer-type", "typist", server)
     assert len(server.received) == ITEMS // 2
-    report = type_report(project, "typist")
+    (report,) = type_reports(project)
     assert (report.questions, report.agree) == (ITEMS // 2, ITEMS // 2)

@@ -12,7 +12,6 @@ from workbench.app.cli.common import (
     REFUSED_SOME,
     ExclusionNote,
     ExclusionReason,
-    print_lines,
     project_at,
     required_selection,
     say,
@@ -276,27 +275,6 @@ def selected_by_command(project: Project, options: SelectedByOptions) -> Output:
     else:
         changed = notes.remove_selection_judges(project, options.dataset, options.names)
     return Output({"changed": changed}, lambda _: [f"{changed} {'added' if options.verb == 'add' else 'removed'}"])
-
-
-# -- ``workbench types DB --verifier NAME``
-
-
-class TypesOptions(Options, frozen=True, kw_only=True):
-    verifier: Annotated[str, option("Verifier of the kind `answer-type` that suggested the types.", metavar="NAME")]
-    questions: Annotated[bool, option("Print the suggested types, one JSON line per question.")] = False
-
-
-@verb
-def types_command(project: Project, options: TypesOptions, as_json: bool) -> Output | None:
-    """Show how well the answer types that a model suggests agree with the current ones."""
-    from workbench.measuring.suggesting import suggestions, type_report, types_text
-
-    if options.questions and as_json:
-        raise click.UsageError("--questions prints JSON lines; leave --json out.")
-    if not options.questions:
-        return Output(type_report(project, options.verifier), types_text)
-    print_lines(suggestions(project, options.verifier))
-    return None
 
 
 # -- ``workbench datasets DB``

@@ -22,7 +22,7 @@ from workbench.core.label import LabelLine
 from workbench.core.options import grouped
 from workbench.core.project import Project, batches
 from workbench.core.selection import NAMELESS
-from workbench.core.taxonomy import TypeSuggestion, is_subtype, is_typed, parse_type
+from workbench.core.taxonomy import TypeReport, TypeSuggestion, is_subtype, is_typed, parse_type
 from workbench.labelling import ledger
 from workbench.labelling.labels import LabelsImported, put_lines
 from workbench.measuring.records.curation import (
@@ -36,7 +36,7 @@ from workbench.measuring.records.curation import (
     TypesReport,
 )
 from workbench.measuring.store import curation
-from workbench.measuring.suggesting import agreement_of
+from workbench.measuring.suggesting import agreement_of, type_reports
 from workbench.runs.generation import Models, ServerGeneration, Watch, WritingRequest, generating
 from workbench.runs.own_templates import CheckedTemplate, checked_call
 from workbench.verifiers.answer_type.published import READING as PUBLISHED_READING
@@ -309,20 +309,30 @@ def resolve_types(project: Project, settled: Sequence[tuple[PoolQuestion, str]],
 
 
 def types_report(project: Project, scope: Scope) -> TypesReport:
-    """Report the origins of the types of included questions, and each model's agreement with annotators and files.
+    """Report the origins of the types of included questions, and how well each model's proposals and suggestions agree
+    with annotators and files.
 
     Raises:
         UsageError: There are no questions in scope.
     """
     questions = inside(project, scope)
     reader = project.database.reader()
+
+    def proposed(by: tuple[int, str]) -> TypeReport:
+        run, name = by
+        return agreement_of(name, run, list(curation.suggestions(reader, run)))
+
     return TypesReport(
         questions=len(questions),
         counting=sum(current_type(one, confirmed=True) is not None for one in questions),
         alone=sum(one.said_alone is not None for one in questions),
         origins=dict(sorted(Counter(map(origin, questions)).items())),
-        proposals=tuple(
-            agreement_of(name, run, list(curation.suggestions(reader, run))) for run, name in curation.proposers(reader)
+        proposals=(
+            *(
+                agreement_of(name, run, list(curation.suggestions(reader, run)))
+                for run, name in curation.proposers(reader)
+            ),
+            *type_reports(project),
         ),
     )
 

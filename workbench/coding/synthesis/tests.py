@@ -46,21 +46,6 @@ MAX_FOUND_TESTS: Final = 1_000
 _OPEN, _CLOSE = "<assertion>", "</assertion>"
 
 
-class ReplyReading(Struct, frozen=True, kw_only=True):
-    """Options for parsing replies.
-
-    Attributes:
-        count: Number of requested tests.
-        strip: Whether to strip blanks around a test. Scoring Verifiers keeps them, so that a test with a leading blank
-            is not valid Python, which changes scores.
-        filters: Active codes of `FILTERS`. Scoring Verifiers uses none.
-    """
-
-    count: int = 10
-    strip: bool = False
-    filters: frozenset[str] = frozenset()
-
-
 class ParsedTests(Struct, frozen=True):
     """The tests of a reply.
 
@@ -75,22 +60,22 @@ class ParsedTests(Struct, frozen=True):
     dropped: Counter[str]
 
 
-def read_tests(reply: str, problem: Problem, reading: ReplyReading) -> ParsedTests:
-    """Return the tests in a reply.
+def read_tests(reply: str, problem: Problem, wish: SuiteOptions) -> ParsedTests:
+    """Return the tests in a reply. Scoring Verifiers neither strips nor filters them.
 
     Tests are between ``<assertion>`` and ``</assertion>`` after the last ``</think>``. A test without an end tag is
     lost, as is the rest of a test whose text contains an end tag. Source: the released code of Scoring Verifiers.
     """
-    found = extracted(reply)
-    faults = _fault_checks(problem, reading.filters)
+    found, filters = extracted(reply), filters_of(wish)
+    faults = _fault_checks(problem, filters)
     kept: dict[str, CodeTest] = {}
     dropped: Counter[str] = Counter()
     for place, source in enumerate(found):
-        text = source.strip() if reading.strip else source
-        key = spelling(text) if "duplicate" in reading.filters else str(place)
+        text = source.strip() if wish.strip else source
+        key = spelling(text) if "duplicate" in filters else str(place)
         tree = tree_of(text)
         fault = next((code for code, has in faults.items() if has(tree)), "duplicate" if key in kept else None)
-        if fault is None and SURPLUS in reading.filters and len(kept) == reading.count:
+        if fault is None and SURPLUS in filters and len(kept) == wish.count:
             fault = SURPLUS
         if fault is None:
             kept[key] = CodeTest(form=form_of(text), source=text)
@@ -137,15 +122,15 @@ _CODE: Final = "fence"
 """The method of extracting code from a solution that is a reply."""
 
 
-def _made(wish: SuiteOptions, reading: ReplyReading, models: Models, own: OwnPrompt | None) -> dict[str, object]:
+def _made(wish: SuiteOptions, models: Models, own: OwnPrompt | None) -> dict[str, object]:
     return {
         "models": models.config(),
-        "asked": reading.count,
+        "asked": wish.count,
         "with_solution": wish.with_solution,
         "prompt_sha256": PROMPTS["tests"] if own is None else own.sha256,
         "extractor": EXTRACTOR,
-        "strip": reading.strip,
-        "filters": sorted(reading.filters),
+        "strip": wish.strip,
+        "filters": sorted(filters_of(wish)),
         "code_extractor": str(EXTRACTORS[_CODE]) if wish.with_solution else None,
     }
 
@@ -182,8 +167,8 @@ class _SuiteDescription(Struct):
     empty: list[int] = []
 
 
-def reading_of(wish: SuiteOptions) -> ReplyReading:
-    """Return how replies are parsed.
+def filters_of(wish: SuiteOptions) -> frozenset[str]:
+    """Return the codes of `FILTERS` by which tests are rejected.
 
     Raises:
         UsageError: A filter is unknown.
@@ -193,7 +178,7 @@ def reading_of(wish: SuiteOptions) -> ReplyReading:
     for word in words:
         if word not in FILTERS:
             raise UsageError(f"There is no filter {word!r}.", f"There are: {', '.join(FILTERS)}; or all, or none.")
-    return ReplyReading(count=wish.count, strip=wish.strip, filters=frozenset(words))
+    return frozenset(words)
 
 
 def own_prompt(wish: SuiteOptions) -> OwnPrompt | None:
@@ -241,11 +226,11 @@ def write_tests(
         raise UsageError("A suite is written by one model.", "Give each model its own suite.")
     dataset = code_dataset(project, targets.dataset)
     chosen, skipped = problems_for(project, dataset, targets, needs_calls=True)
-    reading, own = reading_of(wish), own_prompt(wish)
-    about = _made(wish, reading, models, own)
+    own = own_prompt(wish)
+    about = _made(wish, models, own)
     row, stored = _suite(project, dataset, suite, about)
     with generating(project, f"tests/{suite}", models, about, trust=trust, watch=watch) as writer:
-        writing = _SuiteWriting(project, wish, reading, own, row, stored, writer)
+        writing = _SuiteWriting(project, wish, own, row, stored, writer)
         for some in batches(chosen, _BATCH_PROBLEMS):
             writing.write(_suite_targets(project, some, wish.with_solution))
     return TestsWritten(
@@ -313,7 +298,6 @@ class _SuiteWriting:
         self,
         project: Project,
         wish: SuiteOptions,
-        reading: ReplyReading,
         own: OwnPrompt | None,
         suite: int,
         stored: _SuiteDescription,
@@ -321,7 +305,7 @@ class _SuiteWriting:
     ) -> None:
         reader = project.database.reader()
         self._own = own
-        self._project, self._reading, self._suite, self._stored, self._writer = project, reading, suite, stored, writer
+        self._project, self._wish, self._suite, self._stored, self._writer = project, wish, suite, stored, writer
         self._secret = secret(reader)
         self._owner: suites.Owner = "completion" if wish.with_solution else "question"
         self._done = suites.owners_with_tests(reader, self._owner, suite).union(stored.empty)
@@ -343,13 +327,13 @@ class _SuiteWriting:
             suites.put_about(connection, self._suite, _encode(self._stored))
 
     def _test_request(self, target: _SuiteTarget) -> WritingRequest:
-        count = self._reading.count
+        count = self._wish.count
         return WritingRequest(
             messages=request_for_tests(target.problem, count, self._secret, target.code, self._own), step="tests"
         )
 
     def _read_reply(self, reply: str, target: _SuiteTarget) -> tuple[CodeTest, ...]:
-        written = read_tests(reply, target.problem, self._reading)
+        written = read_tests(reply, target.problem, self._wish)
         counts = self._stored.counts
         counts.found += written.found
         counts.kept += len(written.tests)

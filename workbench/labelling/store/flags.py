@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Sequence
 
-import msgspec
 from msgspec import Struct, structs
 
 from workbench.core.database.events import FLAG_STANDS
+from workbench.core.database.values import as_record
 from workbench.core.options import grouped, record_from
 
 _COLUMNS = (
@@ -79,8 +79,8 @@ def open_flags(connection: sqlite3.Connection, completion: int | None = None) ->
     return [structs.replace(flag, earlier=tuple(before.get((flag.completion, flag.annotator), ()))) for flag in found]
 
 
-def _flag(row: Iterable[object]) -> Flag:
-    return msgspec.convert(dict(zip(Flag.__struct_fields__[:-1], row, strict=True)), Flag, strict=False)
+def _flag(row: Sequence[object]) -> Flag:
+    return as_record(Flag, row, earlier=())
 
 
 def count_open(connection: sqlite3.Connection) -> int:
@@ -120,7 +120,4 @@ def own_answers(connection: sqlite3.Connection, completion: int | None = None) -
         "WHERE ?1 IS NULL OR subject = ?1 ORDER BY created_at, uuid",
         (completion,),
     )
-    return [
-        msgspec.convert(dict(zip(OwnAnswer.__struct_fields__, row, strict=True)), OwnAnswer, strict=False)
-        for row in rows
-    ]
+    return [as_record(OwnAnswer, row) for row in rows]

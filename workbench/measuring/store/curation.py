@@ -12,7 +12,7 @@ from msgspec import Struct, structs
 
 from workbench.core.database.events import IN_FORCE, OF_THIS_ROUND
 from workbench.core.database.selection import VISIBLE_QUESTION
-from workbench.core.database.values import now
+from workbench.core.database.values import as_record, now
 from workbench.core.taxonomy import TypeSuggestion
 from workbench.measuring.records.curation import DUPLICATE, UNREADABLE, OutQuestion, PoolQuestion, Scope
 
@@ -146,13 +146,11 @@ def untyped(connection: sqlite3.Connection, items: Sequence[int]) -> Untyped:
 
 
 def questions(connection: sqlite3.Connection, scope: Scope) -> Iterator[PoolQuestion]:
-    names = PoolQuestion.__struct_fields__[:-1]
     for *row, completions, reference in connection.execute(_QUESTIONS, (scope.dataset, scope.source)):
-        found = dict(zip(names, row, strict=True))
-        subtype = found["file_type"] or found["people_type"] or found["said_alone"]
-        known = (completions, subtype, found["source"], found["licence"], reference)
-        found["disputed"] = bool(found["disputed"])
-        yield PoolQuestion(**found, complete=sum(map(bool, known)))
+        found = as_record(PoolQuestion, row, complete=0)
+        subtype = found.file_type or found.people_type or found.said_alone
+        known = (completions, subtype, found.source, found.licence, reference)
+        yield structs.replace(found, complete=sum(map(bool, known)))
 
 
 def texts(connection: sqlite3.Connection, questions: Sequence[int]) -> dict[int, Texts]:
@@ -178,7 +176,7 @@ def excluded_questions(connection: sqlite3.Connection, scope: Scope) -> Iterator
         (scope.dataset, scope.source),
     )
     for row in rows:
-        yield OutQuestion(**dict(zip(OutQuestion.__struct_fields__, row, strict=True)))
+        yield as_record(OutQuestion, row)
 
 
 def exclusion_reasons(connection: sqlite3.Connection) -> dict[int, str]:

@@ -8,11 +8,11 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-import msgspec
+from msgspec import structs
 
 from workbench.core.database.events import IN_FORCE, OF_THIS_ROUND
 from workbench.core.database.selection import COLUMNS, GOLD, GOLD_FROM, GOLD_WORD, VISIBLE, items_sql
-from workbench.core.database.values import integers
+from workbench.core.database.values import as_record, integers
 from workbench.core.options import grouped
 from workbench.core.verdict import OutcomeCode, OutcomeWord
 from workbench.measuring.records.review import GoldWord, Review
@@ -83,7 +83,7 @@ def append(connection: sqlite3.Connection, review: Review, reviewer: int) -> Non
         "INSERT INTO reviews (uuid, kind, completion_id, run_id, category, gold, queue, note, reviewer_id, supersedes, "
         "created_at) VALUES (:uuid, :kind, :completion, :run, :category, :gold, :queue, :note, :person, :supersedes, "
         ":created_at)",
-        msgspec.structs.asdict(review) | {"person": reviewer},
+        structs.asdict(review) | {"person": reviewer},
     )
 
 
@@ -169,7 +169,7 @@ def marks(connection: sqlite3.Connection) -> list[MarkedError]:
 
 
 def _review(row: tuple[object, ...]) -> Review:
-    return msgspec.convert(dict(zip(Review.__struct_fields__, row, strict=True)), Review)
+    return as_record(Review, row)
 
 
 # -- Data of disagreements that are not in the columns: samples, earlier runs, and the compared final answers.

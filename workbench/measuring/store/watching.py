@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from workbench.core.database.selection import VISIBLE
-from workbench.measuring.records.watching import WordingAlarm
+from workbench.core.database.values import as_record
+from workbench.training.wordings import WordingAlarm
 
 
 class TrainingRow(NamedTuple):
@@ -63,8 +64,7 @@ def alarms(connection: sqlite3.Connection, training: int) -> list[WordingAlarm]:
         "WHERE training_id = ? ORDER BY step, evidence DESC, wording",
         (training,),
     )
-    names = WordingAlarm.__struct_fields__
-    return [WordingAlarm(**dict(zip(names, row, strict=True))) for row in rows]
+    return [as_record(WordingAlarm, row) for row in rows]
 
 
 def texts(connection: sqlite3.Connection, completions: Iterable[int]) -> list[tuple[int, int, str]]:

@@ -56,21 +56,13 @@ def test_pairs(database: str) -> None:
 
 
 def test_types(database: str) -> None:
-    found = document("types", "types", database, "--verifier", "typist")
-    assert (found["questions"], found["agree"], found["accuracy"]) == (6, 6, 1.0)
-    lines = [
-        json.loads(line) for line in printed("types", database, "--verifier", "typist", "--questions").splitlines()
-    ]
-    for line in lines:
-        jsonschema.validate(line, schema("type-suggestion"))
-    assert [line["suggested"] for line in lines] == ["A1"] * 6
-    assert "same subtype 1.000" in printed("types", database, "--verifier", "typist")
+    (found,) = document("curate-types", "curate", database, "types")["proposals"]
+    assert (found["verifier"], found["questions"], found["agree"], found["accuracy"]) == ("typist", 6, 6, 1.0)
 
 
 def test_what_can_not_be_done_is_said(database: str) -> None:
     for arguments, words in (
         (("pairs", database, "typist"), "gives no scores"),
-        (("types", database, "--verifier", "rm"), "suggests no answer types"),
         (("threshold", database, "rm", "--on", "gold=correct"), "No threshold can be fitted"),
         (("threshold", database, "rm", "--on", "colour=red"), "Unknown field"),
     ):

@@ -16,7 +16,7 @@ from tests.servers.wire import Received, Scripted
 from workbench.coding.options import SuiteOptions, Targets
 from workbench.coding.problems import EVERY_PROBLEM
 from workbench.coding.records.figures import TestsWritten
-from workbench.coding.synthesis.tests import reading_of, write_tests
+from workbench.coding.synthesis.tests import filters_of, write_tests
 from workbench.core.code import CodeTest
 from workbench.core.errors import RunError, UsageError
 from workbench.core.project import Project
@@ -226,5 +226,5 @@ def test_one_model_a_suite_and_filters_by_name(project: Project, server: Scripte
             project, "utg", SuiteOptions(filters="all"), models_from(project, ["m", "n"], {"base_url": server.url})
         )
     with pytest.raises(UsageError, match="no filter 'odd'"):
-        reading_of(SuiteOptions(filters="no_call, odd"))
-    assert reading_of(SuiteOptions(filters="no_call, duplicate")).filters == {"no_call", "duplicate"}
+        filters_of(SuiteOptions(filters="no_call, odd"))
+    assert filters_of(SuiteOptions(filters="no_call, duplicate")) == {"no_call", "duplicate"}

@@ -9,12 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from workbench.coding.synthesis.tests import FILTERS, MAX_FOUND_TESTS, ParsedTests, ReplyReading, extracted, read_tests
+from workbench.coding.options import SuiteOptions
+from workbench.coding.synthesis.tests import FILTERS, MAX_FOUND_TESTS, ParsedTests, extracted, read_tests
 from workbench.core.code import Problem
 
 ADD = Problem(task_id="own/add", prompt="", entry_point="add", setup="candidate = add")
-AS_RELEASED = ReplyReading()
-STRICT = ReplyReading(filters=frozenset(FILTERS))
+AS_RELEASED = SuiteOptions()
+STRICT = SuiteOptions(filters="all")
 
 
 def tagged(*tests: str) -> str:
@@ -98,7 +99,9 @@ def test_each_filter_can_be_left_out(code: str) -> None:
     one = structs.replace(STRICT, count=1)
     faults = dict.fromkeys(FILTERS, 1)
     assert read_tests(reply, ADD, one).dropped == faults
-    rest = read_tests(reply, ADD, structs.replace(one, count=1 + (code != "surplus"), filters=one.filters - {code}))
+    rest = read_tests(
+        reply, ADD, structs.replace(one, count=1 + (code != "surplus"), filters=",".join({*FILTERS} - {code}))
+    )
     assert rest.dropped == {name: 1 for name in faults if name != code}
     assert len(rest.tests) == 2
 
@@ -120,7 +123,7 @@ def test_the_first_n_are_kept(count: int, there: int) -> None:
     assert sources(written) == tests[:count]
     assert written.dropped == ({"surplus": there - count} if there > count else {})
     assert written.found == there
-    assert sources(read_tests(tagged(*tests), ADD, ReplyReading(count=count))) == tests
+    assert sources(read_tests(tagged(*tests), ADD, SuiteOptions(count=count))) == tests
 
 
 @pytest.mark.parametrize(

@@ -94,10 +94,10 @@ def write_tests_command(project: Project, options: CodeWriteTestsOptions) -> Out
     Run it like any other suite: workbench verify DB execution --name NAME -o suite=NAME. The score is the share of
     these tests that a solution passes.
     """
-    from workbench.coding.synthesis.tests import USUAL, own_prompt, reading_of, write_tests
+    from workbench.coding.synthesis.tests import USUAL, filters_of, own_prompt, write_tests
     from workbench.runs.generation import models_from
 
-    reading_of(options.wish)
+    filters_of(options.wish)
     own_prompt(options.wish)
     chosen = models_from(project, options.models, options.settings, USUAL)
     work = partial(write_tests, project, options.suite, options.wish, chosen, targets=options.targets)

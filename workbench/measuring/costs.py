@@ -12,7 +12,7 @@ from workbench.config import protocol_of
 from workbench.core.project import Project, at_one_moment
 from workbench.core.selection import Selection
 from workbench.core.text.emphasis import explain_marks, with_mark
-from workbench.core.text.figures import NONE, counted
+from workbench.core.text.figures import NONE, counted, whole_number
 from workbench.core.text.inert import inert
 from workbench.core.verdict import GoldChoice, Protocol3
 from workbench.measuring.accuracy import accuracy
@@ -166,10 +166,6 @@ def _point(row: CostRow, price: Price) -> tuple[Any, Any]:
 _LEADS: Final = {True: "●", False: "", None: NONE}
 
 
-def _whole_number_text(value: float | None) -> str:
-    return NONE if value is None else f"{value:,.0f}"
-
-
 def _seconds_text(value: float) -> str:
     return "< 0.001" if 0 < value < 1 / THOUSAND else f"{value:,.3f}"
 
@@ -191,10 +187,10 @@ def cost_table(report: CostReport, *, clock: bool = True) -> Table:
         count("n", lambda row: row.accuracy.n),
         *with_interval("accuracy", "accuracy.accuracy", "accuracy.ci"),
         column("calls", lambda row: row.calls, "{:,.1f}".format),
-        column("tokens in", lambda row: row.prompt_tokens, _whole_number_text),
-        column("tokens", lambda row: row.completion_tokens, _whole_number_text),
-        column("executing", lambda row: row.executing_tokens, _whole_number_text),
-        column("writing tests", lambda row: row.writing_tokens, _whole_number_text),
+        column("tokens in", lambda row: row.prompt_tokens, whole_number),
+        column("tokens", lambda row: row.completion_tokens, whole_number),
+        column("executing", lambda row: row.executing_tokens, whole_number),
+        column("writing tests", lambda row: row.writing_tokens, whole_number),
         column("seconds", lambda row: row.seconds, _seconds_text, there=clock),
         column("$ per 1,000", lambda row: row.dollars, _per_thousand_text),
     )

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from msgspec import structs
 
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
-from workbench.training.wordings import WordingAlarm, WordingWatch
+from workbench.training.wordings import Alarm, WordingWatch
 from workbench.verifiers.probes.payloads import families_named
 
 PROMPTS, SAMPLES = 64, 8
@@ -125,7 +125,7 @@ class Paraphrasing(SimulatedTraining):
         return one._replace(item=structs.replace(one.item, completion=self._random.choice(self._ways)))
 
 
-def alarms(training: SimulatedTraining, steps: int) -> Iterator[WordingAlarm]:
+def alarms(training: SimulatedTraining, steps: int) -> Iterator[Alarm]:
     """The alarms over so many steps."""
     watch = WordingWatch()
     for step in range(steps):

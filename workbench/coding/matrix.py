@@ -12,7 +12,7 @@ from workbench.core.code import BROKEN, NOT_RUN, PASS, Failure
 from workbench.core.code_tests.broken import broken_tests
 from workbench.core.errors import UsageError
 from workbench.core.options import record_from
-from workbench.core.project import Project
+from workbench.core.project import Project, batches
 from workbench.data.records.pass_matrix import MatrixSolution, PassMatrix, SolutionCode, SuiteRun
 from workbench.data.store import browsing, problems, tests
 from workbench.data.store.tests import tests_of
@@ -21,8 +21,6 @@ from workbench.verifiers.execution.evidence import decision_sites
 from workbench.verifiers.execution.interpreter import EXTRACTORS, code_of, form_of
 
 _FIRST_EXTRACTOR: Final = "fence"
-_COMPLETIONS_PER_READ: Final = 500
-"""Completions in one query."""
 
 
 def read_matrix(project: Project, question: int, *, suite: str | None = None, run: int | None = None) -> PassMatrix:
@@ -91,8 +89,7 @@ def _matrix_solutions(
     reader = project.database.reader()
     every = pass_matrix.solutions(reader, question)
     made: list[MatrixSolution] = []
-    for start in range(0, len(every), _COMPLETIONS_PER_READ):
-        part = every[start : start + _COMPLETIONS_PER_READ]
+    for part in batches(every):
         ids = [one.id for one in part]
         executions = {} if run is None else verdicts.of_run(reader, run.run, ids)
         named = {row.id: row for row in browsing.rows(reader, ids, verifiers)}

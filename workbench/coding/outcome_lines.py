@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import islice
-from typing import Final
 
 from msgspec import Struct
 
@@ -12,13 +10,10 @@ from workbench.coding.problems import LeftOut, OutcomeLines, SolutionOutcome, ch
 from workbench.core.code import BROKEN, NOT_RUN, OUTCOMES, Execution, Failure, Problem
 from workbench.core.code_tests.broken import broken_tests
 from workbench.core.database.selection import chosen_ids
-from workbench.core.project import Project
+from workbench.core.project import Project, batches
 from workbench.core.selection import Selection
 from workbench.data.store.tests import SolutionName, problems_of, solutions_of, tests_of
 from workbench.runs.store.runs import RunRow
-
-_SOLUTIONS_PER_READ: Final = 500
-"""Solutions whose tests are read at once."""
 
 
 class TestOutcome(Struct, frozen=True, kw_only=True):
@@ -66,15 +61,10 @@ def lines_by_test(project: Project, selection: Selection | None = None) -> Outco
     lines = (
         line
         for row in rows
-        for part in _chunks(outcomes_in(project, row, suites[row.id], wanted, left_out))
+        for part in batches(outcomes_in(project, row, suites[row.id], wanted, left_out))
         for line in _outcome_lines(project, row, suites[row.id], part)
     )
     return OutcomeLines(lines, left_out)
-
-
-def _chunks(found: Iterator[SolutionOutcome]) -> Iterator[list[SolutionOutcome]]:
-    while part := list(islice(found, _SOLUTIONS_PER_READ)):
-        yield part
 
 
 def _outcome_lines(

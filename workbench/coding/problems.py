@@ -19,7 +19,7 @@ from workbench.core.code import BASE, HARNESS_KILLED, Execution, NotRun, Solutio
 from workbench.core.database.selection import chosen_ids, ids_of
 from workbench.core.errors import Command, UsageError, opt
 from workbench.core.options import record_from
-from workbench.core.project import Project
+from workbench.core.project import Project, batches
 from workbench.core.selection import Selection
 from workbench.data.paging import QueryTable
 from workbench.data.records.pass_matrix import ProblemQuery, ProblemRow, SuiteRun
@@ -133,8 +133,6 @@ KIND: Final = "execution"
 """The kind of verifier that runs solutions."""
 _WHOLE: Final = "whole"
 """The suite with the tests of other suites combined in one program."""
-_SOLUTIONS_PER_READ: Final = 500
-"""Solutions whose outcomes are read at once."""
 _Line = TypeVar("_Line")
 
 
@@ -247,8 +245,7 @@ def outcomes_in(
         items = sorted({*ids_of(reader, row.selection), *ran})
     items = items if wanted is None else [item for item in items if item in wanted]
     not_run = killed = 0
-    for start in range(0, len(items), _SOLUTIONS_PER_READ):
-        chunk = items[start : start + _SOLUTIONS_PER_READ]
+    for chunk in batches(items):
         found = verdicts.of_run(project.database.reader(), row.id, [item for item in chunk if item in ran])
         for solution in tests.named_solutions(project.database, chunk, suites):
             there = {suite: one for suite, one in found.get(solution.item, {}).items() if one.outcomes}

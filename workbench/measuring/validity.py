@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from workbench.core.database.selection import check_names
 from workbench.core.final_answer import completion_answer
-from workbench.core.project import Project
+from workbench.core.project import Project, batches
 from workbench.core.reasons import title
 from workbench.core.run import IMPORTED
 from workbench.core.selection import Selection
@@ -201,7 +201,6 @@ MOST_TEXTS = 5_000
 _BOXED = re.compile(r"\\f?boxed\s*\{")
 _THINKING = re.compile(r"</?think(?:ing)?>")
 _OTHER_SCRIPT = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-_BATCH = 256
 _MIX = 0x9E3779B97F4A7C15
 
 
@@ -234,11 +233,7 @@ def forms(project: Project, items: IntArray) -> Forms:
         mixed = items.astype(np.uint64) * np.uint64(_MIX)
         place = np.sort(np.argpartition(mixed, MOST_TEXTS)[:MOST_TEXTS])
     wanted = items[place].tolist()
-    seen = [
-        _form_of_item(text)
-        for start in range(0, len(wanted), _BATCH)
-        for text in inputs(project.database, wanted[start : start + _BATCH])
-    ]
+    seen = [_form_of_item(text) for some in batches(wanted) for text in inputs(project.database, list(some))]
     columns = np.array(seen, dtype=bool).reshape(len(seen), 5).T
     return Forms(place=place, **dict(zip(Forms.__struct_fields__[1:], columns, strict=True)))
 

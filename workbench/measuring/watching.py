@@ -21,6 +21,7 @@ from workbench.measuring.records.watching import (
     TrainingReport,
     Trainings,
     TrainingSteps,
+    WordingAlarm,
 )
 from workbench.measuring.store import watching as stored
 from workbench.measuring.store.watching import AuditedRow, JudgedStep, TrainingRow
@@ -28,7 +29,6 @@ from workbench.measuring.trained import item_truth
 from workbench.tables.document import Table, percentage
 from workbench.tables.files import format_tables
 from workbench.tables.table import Columns, count, counts, metric_column, table, text, with_interval, word
-from workbench.training.wordings import WordingAlarm
 
 if TYPE_CHECKING:
     from workbench.statistics.confusion import BoolArray, FloatArray, IntArray

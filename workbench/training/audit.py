@@ -23,7 +23,7 @@ from workbench.runs.executor import is_encodable
 from workbench.training.auditing import Audit
 from workbench.training.store import trainings as store
 from workbench.training.store.trainings import Because, StepCounts, TakenCompletion
-from workbench.training.wordings import WordingAlarm, WordingWatch
+from workbench.training.wordings import Alarm, WordingWatch
 
 MAX_WAITING_CHARACTERS: Final = 64 << 20
 """Maximum characters of waiting completions; beyond it, completions are dropped."""
@@ -112,7 +112,7 @@ class Watcher:
         self._of_step = 0
         self._held: list[TakenCompletion] = []
         self._counts: dict[int, StepCounts] = {}
-        self._alarms: list[WordingAlarm] = []
+        self._alarms: list[Alarm] = []
         self._unsaid = self._failures = 0
         self._stored_at = time.monotonic()
         self._thread = threading.Thread(target=self._run_thread, name="workbench-audit", daemon=True)

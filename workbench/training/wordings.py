@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from math import exp, log, log1p, pi
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec import Struct
 
@@ -39,18 +39,16 @@ _RATIOS: Final = (3.0, 10.0, 30.0)
 """Tested ratios of a phrasing's frequency to that under the hypothesis; at most half way to 1."""
 
 
-class WordingAlarm(Struct, frozen=True, kw_only=True):
-    """A phrasing that suddenly became frequent among accepted completions.
+class Alarm(NamedTuple):
+    """A phrasing that suddenly became frequent.
 
     Attributes:
-        wording: Three consecutive words; ``#`` is a number, ``^`` the beginning, ``$`` the end.
+        wording: The three words; ``^`` and ``$`` are beginning and end.
         example: A completion with the phrasing.
-        before: Share of the questions with an accepted completion whose accepted completions had the phrasing before
-            this step.
+        before: Its earlier share of the questions with an accepted completion.
         accepted: The same share at this step.
-        rejected: Share of the questions with a rejected completion whose rejected completions had the phrasing at this
-            step; None without such questions.
-        evidence: Logarithm of the evidence against chance.
+        rejected: Its share of the questions with a rejected completion; None without such questions.
+        evidence: The logarithm of M times the phrasing's share of 1.
     """
 
     step: int
@@ -148,7 +146,7 @@ class WordingWatch:
                 self._examples[wording] = completion
         return not self._rising.isdisjoint(found)
 
-    def close(self, step: int, give_way: Callable[[], None] = lambda: None) -> list[WordingAlarm]:
+    def close(self, step: int, give_way: Callable[[], None] = lambda: None) -> list[Alarm]:
         """End a step; return an alarm for each phrasing that became too frequent in it, the strongest evidence first.
 
         Args:
@@ -159,7 +157,7 @@ class WordingWatch:
         self._begin_step()
         return sorted(alarms, key=lambda one: (-one.evidence, one.wording))
 
-    def _test_phrasings(self, step: int, give_way: Callable[[], None]) -> Iterator[WordingAlarm]:
+    def _test_phrasings(self, step: int, give_way: Callable[[], None]) -> Iterator[Alarm]:
         questions = len(self._accepted.of)
         if not questions:
             return
@@ -176,7 +174,7 @@ class WordingWatch:
                 known.evidence = _next_evidence(known.weight, self._accepted.counts[wording], questions, bound)
                 if known.weight >= log(STEPS) + _log_cost(known.number):
                     self._raised.add(wording)
-                    yield WordingAlarm(
+                    yield Alarm(
                         step=step,
                         wording=" ".join(wording),
                         example=self._examples.get(wording, ""),

@@ -21,7 +21,7 @@ from workbench.training import audit as auditing_module
 from workbench.training import verl, wordings
 from workbench.training.audit import Sampler, Watcher
 from workbench.training.auditing import Audit
-from workbench.training.wordings import KnownWordings, WordingAlarm, WordingWatch
+from workbench.training.wordings import Alarm, KnownWordings, WordingWatch
 
 
 def rows(path: Path, sql: str) -> list[Any]:
@@ -202,7 +202,7 @@ def test_the_alarm_comes_within_ten_steps_of_two_per_cent(family: str, place: in
 _TRICK = "the same old trick"
 
 
-def cut(training: SimulatedTraining, steps: int, every: int) -> list[WordingAlarm]:
+def cut(training: SimulatedTraining, steps: int, every: int) -> list[Alarm]:
     """The alarms of a watch that is started anew now and then, with what the one before it had learnt."""
     watch, found = WordingWatch(), []
     for step in range(steps):

@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
 from typing import NamedTuple
 
 from workbench.core.database import sets
@@ -20,6 +19,7 @@ from workbench.core.database.selection import (
     items_sql,
 )
 from workbench.core.label import State
+from workbench.core.project import batches
 from workbench.core.sets import GoldFrom, SetName, StoredSet
 from workbench.core.verdict import GoldChoice
 
@@ -51,8 +51,7 @@ class TouchedItem(NamedTuple):
 
 def keys(connection: Connection, items: Iterable[int]) -> Iterator[Key]:
     """Yield data set, question id and completion id of items, in order. Only some items are in memory at a time."""
-    left = iter(items)
-    while some := list(islice(left, _BATCH_ROWS)):
+    for some in batches(items, _BATCH_ROWS):
         yield from map(
             Key._make,
             connection.execute(
@@ -71,11 +70,11 @@ def completion_keys(connection: Connection, items: Sequence[int]) -> list[str]:
         items: Row ids in ascending order, which halves the time of the query.
     """
     found: list[str] = []
-    for start in range(0, len(items), _BATCH_ROWS):
+    for some in batches(items, _BATCH_ROWS):
         rows = connection.execute(
             "SELECT c.key FROM json_each(?) AS wanted CROSS JOIN completions AS c ON c.id = wanted.value "
             "ORDER BY wanted.key",
-            (json.dumps(items[start : start + _BATCH_ROWS]),),
+            (json.dumps(some),),
         )
         found += [key for (key,) in rows]
     return found

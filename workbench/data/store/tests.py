@@ -25,6 +25,7 @@ from workbench.core.code_tests.broken import with_candidate
 from workbench.core.database.connection import Database
 from workbench.core.database.selection import STATE, check_names, compile_selection, items_sql, selected_sql
 from workbench.core.database.values import as_record, now
+from workbench.core.project import batches
 from workbench.core.selection import Selection
 from workbench.statistics.records.ranking import GroundTruthFrom
 
@@ -145,7 +146,6 @@ def _json_list(values: Sequence[object]) -> str:
     return msgspec.json.encode(list(values)).decode()
 
 
-_BATCH_ROWS = 1_000
 """Solutions in one query."""
 
 
@@ -237,7 +237,7 @@ def named_solutions(database: Database, items: Sequence[int], suites: Sequence[s
     Args:
         suites: Suites whose tests are counted.
     """
-    for start in range(0, len(items), _BATCH_ROWS):
+    for some in batches(items):
         rows = (
             database.reader()
             .execute(
@@ -245,7 +245,7 @@ def named_solutions(database: Database, items: Sequence[int], suites: Sequence[s
                 "CROSS JOIN completions AS c ON c.id = wanted.value CROSS JOIN code_problems AS p "
                 "ON p.question_id = c.question_id CROSS JOIN questions AS q ON q.id = c.question_id "
                 "CROSS JOIN datasets AS d ON d.id = q.dataset_id ORDER BY wanted.key",
-                (_json_list(items[start : start + _BATCH_ROWS]),),
+                (_json_list(some),),
             )
             .fetchall()
         )

@@ -4,7 +4,28 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from workbench.training.wordings import WordingAlarm
+
+class WordingAlarm(Struct, frozen=True, kw_only=True):
+    """A phrasing that suddenly became frequent among accepted completions.
+
+    Attributes:
+        wording: Three consecutive words; ``#`` is a number, ``^`` the beginning, ``$`` the end.
+        example: A completion with the phrasing.
+        before: Share of the questions with an accepted completion whose accepted completions had the phrasing before
+            this step.
+        accepted: The same share at this step.
+        rejected: Share of the questions with a rejected completion whose rejected completions had the phrasing at this
+            step; None without such questions.
+        evidence: Logarithm of the evidence against chance.
+    """
+
+    step: int
+    wording: str
+    example: str
+    before: float
+    accepted: float
+    rejected: float | None
+    evidence: float
 
 
 class DriftAlarm(Struct, frozen=True, kw_only=True):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from workbench.core.database.selection import VISIBLE
 from workbench.core.database.values import as_record
-from workbench.training.wordings import WordingAlarm
+from workbench.measuring.records.watching import WordingAlarm
 
 
 class TrainingRow(NamedTuple):

@@ -8,7 +8,7 @@ from hashlib import blake2b
 from typing import Literal
 
 import msgspec
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from workbench.core.database import changes
 from workbench.core.errors import UsageError
@@ -17,7 +17,7 @@ from workbench.core.options import record_from
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.data.store.item_rows import ItemInserter
 from workbench.training.auditing import Audit
-from workbench.training.wordings import KnownWordings, WordingAlarm
+from workbench.training.wordings import Alarm, KnownWordings
 
 Because = Literal["chance", "doubtful", "rising"]
 
@@ -150,9 +150,9 @@ def put_counts(connection: sqlite3.Connection, training: int, steps: Iterable[tu
     )
 
 
-def put_alarms(connection: sqlite3.Connection, training: int, alarms: Iterable[WordingAlarm]) -> None:
+def put_alarms(connection: sqlite3.Connection, training: int, alarms: Iterable[Alarm]) -> None:
     connection.executemany(
         "INSERT OR IGNORE INTO training_alarms "
         "(training_id, step, wording, example, before, accepted, rejected, evidence) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        [(training, *structs.astuple(one)) for one in alarms],
+        [(training, *one) for one in alarms],
     )

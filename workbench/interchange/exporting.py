@@ -19,8 +19,7 @@ from workbench.core.database.selection import check_names, count_items, dataset_
 from workbench.core.errors import UsageError, opt
 from workbench.core.files import part_folder
 from workbench.core.item import StoredItem
-from workbench.core.label import LabelLine
-from workbench.core.options import Force, Options, Where, Whole, argument, option
+from workbench.core.options import Force, Options, Where, Whole, argument, grouped, option
 from workbench.core.progress import stepping
 from workbench.core.project import Project, open_project, opened_project
 from workbench.core.selection import Condition, Selection, selection_of
@@ -437,9 +436,8 @@ def write_archive(
 
 def for_tool(request: Request) -> ExportReport:
     """Write the items with their current labels in the format of another annotation tool."""
-    lines: dict[tuple[str | None, str | None, str], list[LabelLine]] = {}
-    for line in current_lines(request.project, names=request.options.names):
-        lines.setdefault((line.dataset, line.question_id, line.completion_id), []).append(line)
+    labels = current_lines(request.project, names=request.options.names)
+    lines = grouped(((line.dataset, line.question_id, line.completion_id), line) for line in labels)
     written = 0
     with new_file(request.options.file, force=request.options.force) as file:
         for item in stream_items(request.project.database.reader(), request.selection, "imported"):

@@ -24,6 +24,7 @@ from msgspec import UNSET, Struct
 from workbench.benchmarks.curating.pool import decide, inside, pool
 from workbench.core.errors import UsageError
 from workbench.core.final_answer import reference_answer
+from workbench.core.options import grouped
 from workbench.core.project import Project, batches
 from workbench.core.selection import NAMELESS
 from workbench.data.alike import Duplicate, Similarities, find_dropped, find_similar
@@ -470,10 +471,11 @@ def take_in_again(project: Project, scope: Scope, *, by: str) -> int:
 def _groups_by_signature(project: Project, questions: Sequence[PoolQuestion]) -> list[Group]:
     priority = [(-question.complete, question.dataset, question.key) for question in questions]
     order = sorted(range(len(questions)), key=priority.__getitem__)
-    groups: dict[bytes, list[int]] = {}
-    for some in batches(order):
-        for place, text in zip(some, _texts(project, questions, some), strict=True):
-            groups.setdefault(signature(text.question), []).append(place)
+    groups = grouped(
+        (signature(text.question), place)
+        for some in batches(order)
+        for place, text in zip(some, _texts(project, questions, some), strict=True)
+    )
     return [group for group in groups.values() if len(group) > 1]
 
 

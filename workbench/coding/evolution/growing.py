@@ -7,7 +7,7 @@ alternates the steps.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Final
@@ -28,6 +28,7 @@ from workbench.coding.records.evolution import (
 from workbench.coding.templates import OURS, OwnPrompts
 from workbench.core.code import BROKEN, PASS, Problem
 from workbench.core.code_tests.broken import bound_names
+from workbench.core.options import grouped
 from workbench.data.alike import random_generator
 from workbench.llm.records import PromptMessage
 
@@ -102,11 +103,7 @@ def _exclusion_reason(kept: Sequence[int], vectors: Sequence[str], settings: Evo
 
 
 def _equivalent_tests(tests: Sequence[str], least: float) -> list[list[int]]:
-    groups: dict[str, list[int]] = defaultdict(list)
-    for place, column in enumerate(tests):
-        if rate(column) >= least:
-            groups[column].append(place)
-    return list(groups.values())
+    return list(grouped((column, place) for place, column in enumerate(tests) if rate(column) >= least).values())
 
 
 NO_TESTS: Final = "no_tests"

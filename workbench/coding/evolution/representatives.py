@@ -16,6 +16,7 @@ from typing import Final
 from workbench.coding.formats import read_vectors
 from workbench.coding.records.evolution import Mode, Objective, Representatives
 from workbench.core.item import Refusal
+from workbench.core.options import grouped
 
 SHOWN_SOLUTIONS: Final = 5
 _BEST_SOLUTIONS: Final = 2
@@ -63,9 +64,7 @@ def choose_discriminative(vectors: Sequence[str], draw: Random) -> list[int]:
     Returns:
         Positions in ``vectors``, ascending; all if there are at most five.
     """
-    by_vector: dict[str, list[int]] = defaultdict(list)
-    for place, vector in enumerate(vectors):
-        by_vector[vector].append(place)
+    by_vector = grouped((vector, place) for place, vector in enumerate(vectors))
     groups = [group for group in by_vector.values() if len(group) > 1]
     if not groups:
         return _least_distant(vectors)

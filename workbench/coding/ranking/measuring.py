@@ -15,7 +15,7 @@ from workbench.coding.ranking.selecting import NO_ITEM, RankingSelectionRules, S
 from workbench.coding.ranking.truth import SolutionOutcomes, Truth
 from workbench.core.code import Execution
 from workbench.core.item import Refusal
-from workbench.core.options import record_from
+from workbench.core.options import grouped, record_from
 from workbench.core.project import Project
 from workbench.core.selection import Selection
 from workbench.runs.store import runs as stored_runs
@@ -354,11 +354,11 @@ def _scores_on_problems(
 
 
 def _scores_from_rows(found: formats.ScoredRows, verifier: str, dataset: str) -> _VerifierScores:
-    rows: dict[Id, list[tuple[float, float, float]]] = {}
-    for row, scores in found.rows:
-        if row.dataset == dataset:
-            values = (row.rank, row.ground_average_test_score, scores[verifier])
-            rows.setdefault(row.task_id, []).append(values)
+    rows = grouped(
+        (row.task_id, (row.rank, row.ground_average_test_score, scores[verifier]))
+        for row, scores in found.rows
+        if row.dataset == dataset
+    )
     return _VerifierScores(
         verifier=verifier,
         run=None,

@@ -25,6 +25,7 @@ from workbench.coding.records.figures import (
 )
 from workbench.core.code import BROKEN, PASS
 from workbench.core.errors import UsageError
+from workbench.core.options import grouped
 from workbench.core.project import Project
 from workbench.core.selection import Selection
 from workbench.core.verdict import OutcomeCode
@@ -132,10 +133,7 @@ def _by_model(project: Project, found: Iterable[ItemPass]) -> dict[str, list[Ite
         for item, code in zip(known.item.tolist(), groups.code.tolist(), strict=True)
         if code >= 0
     }
-    by_model: dict[str, list[ItemPass]] = {}
-    for one in found:
-        if one.item in named:
-            by_model.setdefault(named[one.item], []).append(one)
+    by_model = grouped((named[one.item], one) for one in found if one.item in named)
     return dict(sorted(by_model.items()))
 
 
@@ -165,9 +163,7 @@ def _pass_counts(found: Iterable[ItemPass]) -> Counts:
 
 
 def _pass_rows(counts: Counts, sizes: Sequence[int]) -> list[PassRow]:
-    by_dataset: dict[str, list[tuple[int, int]]] = {}
-    for (dataset, _), count in counts.items():
-        by_dataset.setdefault(dataset, []).append(count)
+    by_dataset = grouped((dataset, count) for (dataset, _), count in counts.items())
     return [_pass_row(dataset, k, found) for dataset, found in by_dataset.items() for k in sizes]
 
 
@@ -302,10 +298,7 @@ def histograms(
         counts: Number of tests of each problem, by row id (`tests_of_problems`).
         given: Verifiers' scores of the same solutions, by data set (`scores_of_selected`).
     """
-    by_dataset: dict[str, list[SelectedSet]] = {}
-    for one in sets:
-        if one.picked.ranked:
-            by_dataset.setdefault(one.line.dataset or "", []).append(one)
+    by_dataset = grouped((one.line.dataset or "", one) for one in sets if one.picked.ranked)
     found = (_histogram(dataset, there, counts) for dataset, there in by_dataset.items())
     return [structs.replace(one, given=given.get(one.dataset, [])) for one in found]
 
@@ -361,9 +354,8 @@ def outcome_shares(project: Project, selection: Selection | None = None) -> list
     Raises:
         UsageError: The selection names something unknown.
     """
-    found: dict[tuple[str, int, str, str], list[tests.OutcomeCounts]] = {}
-    for one in tests.outcome_counts(project.database.reader(), selection or Selection()):
-        found.setdefault((one.verifier, one.run, one.suite, one.dataset), []).append(one)
+    counts = tests.outcome_counts(project.database.reader(), selection or Selection())
+    found = grouped(((one.verifier, one.run, one.suite, one.dataset), one) for one in counts)
     return [
         OutcomeShares(
             verifier=verifier,

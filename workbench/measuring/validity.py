@@ -16,7 +16,7 @@ from workbench.core.project import Project, batches
 from workbench.core.reasons import title
 from workbench.core.run import IMPORTED
 from workbench.core.selection import Selection
-from workbench.core.text.figures import counted, points_interval
+from workbench.core.text.figures import counted, percent, percent_interval, points_interval
 from workbench.core.text.inert import inert
 from workbench.core.verdict import GoldChoice, OutcomeCode, VerifierInput
 from workbench.labelling.agreement.measuring import ceilings
@@ -169,9 +169,8 @@ def compared(check: Check, effect: Effect, exposed: int, others_in_all: int) -> 
 
 def _share_text(share: float, ci: tuple[float, float] | None) -> str:
     if ci is None:
-        return f"{100 * share:.1f} % (too few questions for an interval)"
-    low, high = (f"{100 * end:.1f}" for end in ci)
-    return f"{100 * share:.1f} % [{low}, {high}]"
+        return f"{percent(share)} % (too few questions for an interval)"
+    return f"{percent(share)} % {percent_interval(ci)}"
 
 
 def validity_text(report: ValidityReport) -> str:

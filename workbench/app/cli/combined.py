@@ -24,7 +24,7 @@ from workbench.core.options import (
 )
 from workbench.core.project import Project
 from workbench.core.text.emphasis import explain_marks, with_mark
-from workbench.core.text.figures import counted
+from workbench.core.text.figures import counted, number
 from workbench.measuring.records.stack import StackOptions
 from workbench.statistics.records.report import CorrelationReport
 
@@ -187,14 +187,10 @@ def _show_correlation(report: CorrelationReport) -> None:
         show(f"{report.unscored:,} more have a verdict without a score and don't count")
     show(f"{'':10}{'all items':>11}{'by question':>13}  questions that have one")
     for row in report.rows:
-        mean = _coefficient_text(row.per_question)
-        show(f"{row.method:10}{_coefficient_text(row.corpus):>11}{mean:>13}  {row.defined:,} of {row.questions:,}")
+        mean = number(row.per_question)
+        show(f"{row.method:10}{number(row.corpus):>11}{mean:>13}  {row.defined:,} of {row.questions:,}")
     for note in explain_marks(chose):
         show(note)
-
-
-def _coefficient_text(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
 
 
 # -- ``workbench pairs DB VERIFIER``

@@ -11,6 +11,8 @@ from msgspec import Struct
 from workbench.core.text.emphasis import CHOSE
 from workbench.core.text.figures import NONE, shade
 from workbench.measuring.conclusions import conclusion, is_baseline
+from workbench.measuring.entries import CONSTANTS
+from workbench.measuring.judged import BASELINE
 from workbench.measuring.report.contents import Contents
 from workbench.statistics.records.report import METRICS, AccuracyReport, AccuracyRow
 from workbench.tables.document import (
@@ -30,10 +32,6 @@ from workbench.tables.document import (
 from workbench.tables.table import Column, Columns, Record, column, count, ends, table, word
 
 _MAX_SHORT_NAME = 20
-CONSTANT = "always-incorrect"
-"""The baseline that accepts nothing, with or without a run."""
-CONSTANTS = (CONSTANT, "always-correct")
-"""Baselines with the same verdict on every item."""
 
 
 def ranked(contents: Contents) -> list[AccuracyRow]:
@@ -47,7 +45,7 @@ def own(contents: Contents) -> list[AccuracyRow]:
 
 def best_constant(rows: Iterable[AccuracyRow], group: str | None = None) -> AccuracyRow | None:
     found = [row for row in rows if row.verifier in CONSTANTS and row.group == group and row.accuracy is not None]
-    return max(found, key=lambda row: (row.accuracy or 0.0, row.verifier == CONSTANT), default=None)
+    return max(found, key=lambda row: (row.accuracy or 0.0, row.verifier == BASELINE), default=None)
 
 
 def verifier_name(row: Any) -> str:

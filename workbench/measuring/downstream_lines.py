@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 from msgspec import Struct
@@ -13,15 +13,13 @@ from workbench.core.item import Refusal
 from workbench.core.selection import is_usable_number
 from workbench.data.formats.documents import TABLES, SourceDocument, documents
 from workbench.data.formats.lines import RefusedError, explain_document, make_refusal
+from workbench.data.formats.rows import field_in_message
 from workbench.data.formats.source import detect_format, open_stream
 from workbench.statistics.records.combined import DownstreamLine, TrainedModelLine
 
 FORM: Final = 'A line is {"verifier": …, "benchmark": …, "score": …}, optionally with step, seed and n.'
 MODEL_FORM: Final = 'Or it is {"verifier": …, "model": …}: the scores are those of that model\'s completions here.'
 _OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
-_SCORES: dict[str, Any] = {field.name: field.type for field in msgspec.structs.fields(DownstreamLine)}
-_MODELS: dict[str, Any] = {field.name: field.type for field in msgspec.structs.fields(TrainedModelLine)}
-_TYPES = _MODELS | _SCORES
 _WANTED = {
     "verifier": "a name",
     "benchmark": "a name",
@@ -31,9 +29,6 @@ _WANTED = {
     "seed": "a whole number from 0",
     "n": "a whole number from 1",
 }
-_NAMES = ("verifier", "benchmark", "model")
-_OF_SCORE = ("verifier", "benchmark", "score")
-_OF_MODEL = ("verifier", "model")
 
 
 Measure = Callable[[TrainedModelLine], Sequence[DownstreamLine]]
@@ -87,37 +82,33 @@ def _scores_of_line(row: SourceDocument, measure: Measure, *, is_table: bool) ->
     try:
         row.json.decode()
         tokens = _OBJECT.decode(row.json)
-        values = {name: msgspec.json.decode(tokens[name]) for name in _TYPES if name in tokens}
+        values = {name: msgspec.json.decode(tokens[name]) for name in _WANTED if name in tokens}
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         raise explain_document(row.json) from None
     if is_table:
-        values = {name: cell if name in _NAMES else _parse_cell(cell) for name, cell in values.items() if cell.strip()}
-    if values.get("score") is None and values.get("model") is not None:
-        return measure(
-            TrainedModelLine(**{name: _checked_value(name, values.get(name), _OF_MODEL) for name in _MODELS})
-        )
-    return (DownstreamLine(**{name: _checked_value(name, values.get(name), _OF_SCORE) for name in _SCORES}),)
+        values = {name: _parse_cell(name, cell) for name, cell in values.items() if cell.strip()}
+    there = {name: value for name, value in values.items() if value is not None}
+    is_model = "model" in there and "score" not in there
+    kind: type[DownstreamLine] | type[TrainedModelLine] = TrainedModelLine if is_model else DownstreamLine
+    try:
+        line = msgspec.convert(there, kind)
+    except msgspec.ValidationError as error:
+        name = field_in_message(str(error)) or ""
+        if name not in there:
+            raise RefusedError("missing_field", name, f"{name} is missing. {FORM} {MODEL_FORM}") from None
+        raise RefusedError("wrong_type", name, f"{name} is not {_WANTED[name]}.") from None
+    if isinstance(line, TrainedModelLine):
+        return measure(line)
+    if not is_usable_number(line.score):
+        raise RefusedError("wrong_type", "score", "score is not a finite number, or above 1e100.")
+    return (line,)
 
 
-def _parse_cell(cell: str) -> float | str:
+def _parse_cell(name: str, cell: str) -> float | str:
     """Return the number in a table's cell, as an integer if it is whole (200.0); the cell's text if it isn't a
     number."""
     try:
         number = float(cell)
     except ValueError:
         return cell
-    return int(number) if number.is_integer() else number
-
-
-def _checked_value(name: str, value: object, required: Collection[str]) -> Any:
-    if value is None:
-        if name in required:
-            raise RefusedError("missing_field", name, f"{name} is missing. {FORM} {MODEL_FORM}")
-        return None
-    try:
-        taken = msgspec.convert(value, _TYPES[name])
-    except msgspec.ValidationError:
-        raise RefusedError("wrong_type", name, f"{name} is not {_WANTED[name]}.") from None
-    if name == "score" and not is_usable_number(taken):
-        raise RefusedError("wrong_type", name, "score is not a finite number, or above 1e100.")
-    return taken
+    return cell if _WANTED[name] == "a name" else int(number) if number.is_integer() else number

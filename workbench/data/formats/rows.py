@@ -378,7 +378,7 @@ def decoded(number: int, raw: bytes, decoder: msgspec.json.Decoder[T]) -> T | Re
     try:
         return decoder.decode(raw)
     except msgspec.ValidationError as error:
-        field = _field_in_message(str(error))
+        field = field_in_message(str(error))
         if field == "verdict" and (said := _normalise_verdict(raw)) is not None:
             return decoded(number, said, decoder)
         return Refusal(line=number, code="wrong_type", message=f"{error}", raw=raw, field=field)
@@ -392,7 +392,7 @@ def _normalise_verdict(raw: bytes) -> bytes | None:
     return None if verdict in (None, cells["verdict"]) else msgspec.json.encode(cells | {"verdict": verdict})
 
 
-def _field_in_message(message: str) -> str | None:
+def field_in_message(message: str) -> str | None:
     _, at, path = message.rpartition("`$.")
     _, lacks, rest = message.partition("missing required field `")
     parts = ([path.rstrip("`")] if at else []) + ([rest.split("`", 1)[0]] if lacks else [])

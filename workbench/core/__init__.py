@@ -5,7 +5,7 @@ context managers that close. files: temporary files, locks, the user's private f
 item, code, verdict, run, label, taxonomy, reasons, sets: records. states: states derived from label events.
 columns: columns of values from callers. options: the options of commands. selection: which items a command works on.
 health: findings of ``doctor``. progress: progress of long work. status: contents of the Home screen.
-project: a database and the files next to it. drafts: notes whose label is not stored yet.
+project: a database and the files next to it, and notes whose label is not stored yet.
 database: opening, schema, migrations, label events. text: mathematics, Markdown and code for the terminal.
 final_answer: locating a text's final answer. code_tests: static analysis of tests.
 """

@@ -9,7 +9,7 @@ claim on the database.
 executor, local: verifiers on this machine, for callers in any thread and for runs.
 session, journal: calls to model servers. serving: verifiers that make them. executing: verifiers that run programs.
 cluster, nodes: many machines, and the worker on each. cluster_pool: their sandboxes.
-batching, batch_desk: a judge's calls through batch APIs.
+batching: a judge's calls through batch APIs.
 generation, generating: texts written by models.
 rejudging, rejudger: a run's items judged with other options; the process that does it.
 probes, probing: attempts to hack a verifier. trying: a verifier's trial on a few items. own_templates: edited judge

@@ -70,7 +70,7 @@ async def _screens(
                 if (name, size) not in SCROLLED:
                     yield f"screen {called}", settled(text.replace(database.stem, "sample"), scenes.folder)
                 if isinstance(app.screen, WorkbenchScreen) and size == SIZES[0]:
-                    yield f"help {called}", HelpScreen(app.screen).content().plain
+                    yield f"help {called}", "\n".join(line.text for line in HelpScreen(app.screen).listed)
                     commands = [f"{one.title}: {one.help}\n" for one in app.get_system_commands(app.screen)]
                     yield f"palette {called}", "".join(one for one in commands if one not in elsewhere)
                     elsewhere.update(commands)

@@ -14,7 +14,7 @@ from tests.golden.screens import drawn, still
 from tests.golden.settling import settled
 from tests.tui.stage import SIZES, opened, press, settle, until
 from workbench.app.tui.app import WorkbenchApp
-from workbench.app.tui.kit.file_picker import FilePicker
+from workbench.app.tui.screens.import_data import FilePicker
 from workbench.app.tui.start import StartApp
 from workbench.config.settings import RecentProject, Settings
 from workbench.core.project import open_project
@@ -66,7 +66,7 @@ WALKS: dict[str, tuple[Walk, ...]] = {
     ),
     "figures": (
         Walk("p", "accuracy enter | W | enter"),
-        Walk("p", "accuracy a | escape b | d | o | p | g | f | escape e"),
+        Walk("p", "accuracy a | escape b | 'length enter d | o | p | g | f | escape e"),
         Walk("p", "accuracy down down down ctrl+t | down down down enter enter ?"),
         Walk("p", "compare enter | escape comma | escape w | b | S | vertical_line | o"),
         Walk("p", "combine v | escape w | w"),
@@ -83,8 +83,7 @@ WALKS: dict[str, tuple[Walk, ...]] = {
         Walk("p", ">assign f9"),
     ),
     "sets": (
-        Walk("p", "begin 1"),
-        Walk("untyped", "begin | t"),
+        Walk("untyped", "home t"),
         Walk("p", "sets | a | 1 | escape a 2 | f3 ? escape escape e"),
         Walk("p", "sets vertical_line 0 | enter"),
         Walk("pool", "sets o | i"),

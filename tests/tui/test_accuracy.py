@@ -14,6 +14,7 @@ from tests.helpers import make_project
 from tests.tui.stage import HOSTILE, add_run, notices, opened, press, settle, text_of
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.accuracy_view import FIGURES
+from workbench.app.tui.kit.choices import PickMenu
 from workbench.app.tui.kit.matrix_table import Matrix
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screens.accuracy import AccuracyScreen, SheetQuery
@@ -218,7 +219,7 @@ async def test_a_group_is_split_by_another_property_and_again(project: Project) 
         await to_cell(pilot, "good", "letter")
         await press(pilot, "a")
         assert "Reasons can't be broken down: i lists the items." in notices(app)[0]
-        await press(pilot, "b")
+        await press(pilot, "b", *"length", "enter")
         assert screen.asked.by == "length"
         assert screen.report == accuracy(project, by="length", selection=inner)
         await press(pilot, "escape", "escape")
@@ -295,6 +296,12 @@ def test_properties_go_round_but_for_those_already_chosen() -> None:
 async def test_switches_go_round(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *":y", "enter", "b")
+        menu = app.screen
+        assert isinstance(menu, PickMenu)
+        assert menu.listed[0].value == "type"
+        await press(pilot, *"subt")
+        assert [one.value for one in menu.listed] == ["subtype"]
+        await press(pilot, "enter")
         assert screen_of(app).report == accuracy(project, by="subtype")
         await press(pilot, "B", "g")
         assert screen_of(app).report == accuracy(project, by="type", gold="people")

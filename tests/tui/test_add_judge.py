@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
+from textual.widgets.collapsible import CollapsibleTitle
 
 from tests.helpers import make_project, numbered
 from tests.servers.scripted import Received, Scripted, scripted
@@ -18,7 +19,7 @@ from tests.tui.stage import HOSTILE, ONE_SIZE, SIZES, add_run, notices, opened, 
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.choices import PickMenu
 from workbench.app.tui.kit.footer import Footer
-from workbench.app.tui.kit.option_field import Heading, OptionField, OptionSection
+from workbench.app.tui.kit.option_field import OptionField, OptionSection
 from workbench.app.tui.kit.prompt_bar import CompletingInput
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.screens.add_judge import AddJudgeScreen, PreviewScreen
@@ -59,7 +60,7 @@ async def fill(pilot: Pilot[None], **values: str) -> None:
     """Put values into fields, unfolding their sections."""
     for section in pilot.app.screen.query(OptionSection):
         if values.keys() & {option.name for option in section.section.options}:
-            section.folded = False
+            section.collapsed = False
     await pilot.pause()
     for name, value in values.items():
         field(pilot.app, name).value = value  # type: ignore[arg-type]
@@ -130,7 +131,7 @@ async def test_a_judge_that_refuses_a_right_answer_gets_no_tick(project: Project
 async def test_what_is_typed_on_a_heading_stands_in_the_field_below(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *":n", "enter")
-        heading = app.screen.query(Heading).first()
+        heading = app.screen.query(CollapsibleTitle).first()
         heading.focus()
         await press(pilot, *"http://x:1/v1")
         assert app.screen.query_one("#option-base_url", OptionField).value == "http://x:1/v1"

@@ -17,11 +17,10 @@ from tests.tui.stage import ONE_SIZE, SIZES, add_run, notices, press, settle, un
 from tests.unit.labelling.conflicting import put
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.choices import ChoiceMenu
-from workbench.app.tui.kit.opinions import OpinionPanel
 from workbench.app.tui.kit.prompt_bar import NoteInput
 from workbench.app.tui.kit.title_bar import SYMBOLS, TitleBar
 from workbench.app.tui.kit.type_picker import TypePicker
-from workbench.app.tui.screens.adjudicate import AdjudicateScreen
+from workbench.app.tui.screens.adjudicate import AdjudicateScreen, OpinionPanel
 from workbench.app.tui.screens.confirm import ConfirmScreen
 from workbench.core.errors import UsageError
 from workbench.core.project import Project

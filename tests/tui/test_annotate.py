@@ -355,7 +355,7 @@ async def test_nothing_assigned_says_what_to_do(project: Project) -> None:
         assert {"z", "d", "left_square_bracket", "ampersand", "G", "question_mark"} <= set(offered)
         await it.press("1", "l", "z", "t", "left_square_bracket")
         people.assign(project, ["zoe", "amira", "ben"], per_item=3)
-        it.screen._retry_if_empty()
+        await until(it.pilot, lambda: it.screen.card.texts is not None)  # by itself
         await it.settle()
         assert {"1", "0", "x", "t", "l", "C"} <= set(it.screen.active_bindings)
         assert "0 done · 6 left" in it.title()

@@ -285,7 +285,7 @@ async def fail(pilot: Pilot[None], error: Exception) -> None:
 async def test_an_expected_error_is_a_notice(tmp_path: Path) -> None:
     async with opened(make_project(tmp_path)) as (app, pilot):
         await fail(pilot, RunError("Run [b]7[/] is gone.", "List them."))
-        assert notices(app) == ["Run Run [b]7[/] is gone. List them."]
+        assert notices(app) == ["Run: Run [b]7[/] is gone. List them."]
 
 
 async def test_an_unexpected_error_is_a_notice_and_a_line_in_the_log(

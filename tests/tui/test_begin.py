@@ -7,19 +7,18 @@ from pathlib import Path
 import pytest
 from textual.app import App
 from textual.pilot import Pilot
-from textual.widgets import OptionList
 
 from tests.background import runner_ends
 from tests.helpers import make_project, numbered
 from tests.tui.stage import ONE_SIZE, add_run, notices, opened, press, screen_of, settle, text_of, until
 from tests.tui.test_import import choose
 from workbench.app.tui.app import WorkbenchApp
-from workbench.app.tui.kit.prompt_bar import NoteInput
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screens.accuracy import AccuracyScreen
-from workbench.app.tui.screens.begin import BeginScreen
-from workbench.app.tui.screens.code import CodeScreen
+from workbench.app.tui.screens.disagreements import DisagreementsScreen
+from workbench.app.tui.screens.home import HomeScreen
 from workbench.app.tui.screens.import_data import ImportScreen
+from workbench.app.tui.screens.start_run import SetUpRunScreen
 from workbench.app.tui.screens.triage import TriageScreen
 from workbench.app.tui.screens.type_proposals import TypeProposalsScreen
 from workbench.app.tui.screens.verb import VerbOutputScreen
@@ -27,6 +26,7 @@ from workbench.benchmarks.curating.type_forms import subtype_by_form
 from workbench.core.project import Project
 from workbench.core.verdict import Outcome
 from workbench.interchange.importing import import_files, plan_import
+from workbench.runs.run_status import runs
 
 SAMPLE = Path(__file__).resolve().parents[2] / "sample_data"
 ROWS = """\
@@ -40,10 +40,6 @@ How many days are in a week?,7,\\boxed{7},NaN,NaN
 """
 
 
-def lines(app: App[None]) -> list[str]:
-    return [str(option.prompt) for option in app.screen.query_one(OptionList).options]
-
-
 def text_of_table(app: App[None]) -> str:
     table = app.screen.query_one(VirtualTable)
     return "\n".join(table.render_line(y).text for y in range(table.size.height))
@@ -53,15 +49,29 @@ def rows(project: Project, query: str) -> list[tuple[object, ...]]:
     return [tuple(row) for row in project.database.reader().execute(query)]
 
 
+async def import_file(app: WorkbenchApp, pilot: Pilot[None], path: Path) -> None:
+    before = app.screen
+    app.open_verb("import")
+    await settle(pilot)
+    screen = screen_of(app, ImportScreen)
+    await choose(screen, file=str(path))
+    await press(pilot, "enter")
+    await until(pilot, lambda: screen.report is not None)
+    await press(pilot, "ctrl+r")
+    await until(pilot, lambda: app.screen is before)
+
+
+def kinds(app: WorkbenchApp) -> list[str]:
+    """The kinds of what is open on Home."""
+    return [one.kind for one in screen_of(app, HomeScreen).matters]
+
+
 @pytest.mark.parametrize("size", ONE_SIZE)
 async def test_own_rows_lead_to_accuracy_by_subtype_and_three_causes(tmp_path: Path, size: tuple[int, int]) -> None:
     file = tmp_path / "answers.csv"
     file.write_text(ROWS)
     project = make_project(tmp_path)
     async with opened(project, size=size) as (app, pilot):
-        await press(pilot, "enter")
-        begin = screen_of(app, BeginScreen)
-        assert "still needs a file" in lines(app)[3]
         await press(pilot, "enter")
         screen = screen_of(app, ImportScreen)
         await choose(screen, file=str(file))
@@ -70,13 +80,13 @@ async def test_own_rows_lead_to_accuracy_by_subtype_and_three_causes(tmp_path: P
         await choose(screen, reference="Expected result", completion="What the model said", gold="Human OK?")
         await until(pilot, lambda: screen.report is not None)
         await press(pilot, "ctrl+r")
-        await until(pilot, lambda: app.screen is begin and "6 items of answers" in lines(app)[0])
-        await until(pilot, lambda: "Grader-says has judged" in lines(app)[1])
-        await press(pilot, "enter")
+        await until(pilot, lambda: kinds(app) and "import" not in kinds(app))
+        await press(pilot, "t")
         await until(pilot, lambda: bool(screen_of(app, TypeProposalsScreen).offered))
         await press(pilot, "ctrl+r")
-        await until(pilot, lambda: app.screen is begin and "accuracy by subtype" in lines(app)[3])
-        await press(pilot, "4")
+        await until(pilot, lambda: isinstance(app.screen, HomeScreen))
+        app.push_screen(AccuracyScreen(by="subtype"))
+        await settle(pilot)
         accuracy = screen_of(app, AccuracyScreen)
         await until(pilot, lambda: accuracy.sheet is not None)
         assert accuracy.sheet is not None
@@ -88,16 +98,6 @@ async def test_own_rows_lead_to_accuracy_by_subtype_and_three_causes(tmp_path: P
     assert rows(project, "SELECT count(*) FROM completions WHERE imported_gold IS NULL") == [(1,)]
 
 
-async def import_file(app: WorkbenchApp, pilot: Pilot[None], begin: BeginScreen, path: Path) -> None:
-    await press(pilot, "1")
-    screen = screen_of(app, ImportScreen)
-    await choose(screen, file=str(path))
-    await press(pilot, "enter")
-    await until(pilot, lambda: screen.report is not None)
-    await press(pilot, "ctrl+r")
-    await until(pilot, lambda: app.screen is begin)
-
-
 async def test_code_problems_lead_to_a_pass_matrix_and_an_export(tmp_path: Path) -> None:
     files = {}
     for name, many in (("code_problems", 1), ("code_solutions", 3)):
@@ -105,34 +105,21 @@ async def test_code_problems_lead_to_a_pass_matrix_and_an_export(tmp_path: Path)
         files[name].write_text("".join((SAMPLE / f"{name}.jsonl").read_text().splitlines(keepends=True)[:many]))
     with runner_ends(make_project(tmp_path)) as project:
         async with opened(project) as (app, pilot):
-            app.open_screen("begin")
-            await settle(pilot)
-            begin = screen_of(app, BeginScreen)
-            await import_file(app, pilot, begin, files["code_problems"])
-            await until(pilot, lambda: "1 question without completions" in lines(app)[0])
-            await import_file(app, pilot, begin, files["code_solutions"])
-            await until(pilot, lambda: "3 items" in lines(app)[0])
-            await press(pilot, "2")
-            assert [place for place, line in enumerate(lines(app)) if "tests (base)" in line] == [0]
-            await press(pilot, "1")
-            await until(pilot, lambda: "execution has judged; " in lines(app)[1])
-            assert " of 3 solutions pass in execution" in lines(app)[1]
+            await import_file(app, pilot, files["code_problems"])
+            await until(pilot, lambda: "1 question without" in screen_of(app, HomeScreen).matters[0].sentence)
+            await import_file(app, pilot, files["code_solutions"])
+            await until(pilot, lambda: "verify" in kinds(app))
+            await press(pilot, str(kinds(app).index("verify") + 1), "1")
+            screen_of(app, SetUpRunScreen)
+            await press(pilot, "ctrl+r")
+            await until(pilot, lambda: [run.state for run in runs(project)] == ["complete"])
             more = tmp_path / "more.jsonl"
             more.write_text("".join((SAMPLE / "code_solutions.jsonl").read_text().splitlines(keepends=True)[3:5]))
-            await import_file(app, pilot, begin, more)
-            await until(pilot, lambda: "2 new items wait for execution" in lines(app)[1])
-            app.open_screen("runs")
-            await settle(pilot)
+            await import_file(app, pilot, more)
             await until(pilot, lambda: "… 2 wait" in text_of_table(app))
             assert "2 items were added after it was complete and wait: ^r judges them." in text_of(app, "#runs-run")
             await press(pilot, "x")
             assert "Run 1 is complete: there is nothing to cancel." in notices(app)
-            await press(pilot, "escape")
-            await until(pilot, lambda: app.screen is begin)
-            await press(pilot, "2", "1")
-            await until(pilot, lambda: " of 5 solutions pass in execution" in lines(app)[1])
-            await press(pilot, "4")
-            screen_of(app, CodeScreen)
             written = tmp_path / "out.jsonl"
             app.open_verb("export", file=str(written), format="jsonl")
             await settle(pilot)
@@ -141,44 +128,28 @@ async def test_code_problems_lead_to_a_pass_matrix_and_an_export(tmp_path: Path)
             assert len(written.read_text().splitlines()) == 5
 
 
-async def test_each_step_says_what_it_waits_for_and_can_be_skipped(tmp_path: Path) -> None:
-    project = make_project(tmp_path)
+async def test_after_an_import_a_verifier_is_next_and_then_what_graders_disagree_on(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(4))
     async with opened(project) as (app, pilot):
-        app.open_screen("begin")
-        await settle(pilot)
-        await press(pilot, "2", "3", "4", "t")
-        screen_of(app, BeginScreen)
-        assert sum("There are no items yet" in said for said in notices(app)) == 3
-        assert any("still needs a file" in said for said in notices(app))
+        await until(pilot, lambda: "verify" in kinds(app))
+        await press(pilot, str(kinds(app).index("verify") + 1))
+        assert screen_of(app, SetUpRunScreen).chosen.name == "rules"
+        await press(pilot, "escape", "escape")
+        for name, wrong in (("mild", 0), ("strict", 3)):
+            verdicts = {item: Outcome.INCORRECT if item <= wrong else Outcome.CORRECT for item in range(1, 5)}
+            add_run(project, name, verdicts)
+        await until(pilot, lambda: "verifiers-apart" in kinds(app))
+        place = kinds(app).index("verifiers-apart")
+        assert screen_of(app, HomeScreen).matters[place].sentence == "mild and strict disagree on 3 items."
+        await press(pilot, str(place + 1))
+        assert screen_of(app, DisagreementsScreen).asked.queue == "verifiers"
 
 
-async def test_just_me_gets_every_item_once(tmp_path: Path) -> None:
-    project = make_project(tmp_path, numbered(4, gold=None))
-    add_run(project, "guess", dict.fromkeys(range(1, 5), Outcome.CORRECT))
-    async with opened(project) as (app, pilot):
-        app.open_screen("begin")
-        await settle(pilot)
-        assert "still needs gold" in lines(app)[3]
-        await press(pilot, "3", "1")
-        assert isinstance(app.screen, NoteInput)
-        await press(pilot, *["backspace"] * 30, *"zoe", "enter")
-        await until(pilot, lambda: "zoe 0 done, 4 left" in lines(app)[2])
-        assert app.who("annotator") == "zoe"
-
-
-async def test_without_types_the_first_figure_is_no_figure_by_types(tmp_path: Path) -> None:
-    project = make_project(tmp_path, [row | {"type": None, "subtype": None} for row in numbered(4)])
-    add_run(project, "rules", dict.fromkeys(range(1, 5), Outcome.CORRECT))
-    async with opened(project) as (app, pilot):
-        app.open_screen("begin")
-        await settle(pilot)
-        await until(pilot, lambda: "accuracy by data set; by subtype once questions have types" in lines(app)[3])
-        await press(pilot, "4")
-        screen_of(app, TypeProposalsScreen)
-        await press(pilot, "escape", "4")
-        accuracy = screen_of(app, AccuracyScreen)
-        await until(pilot, lambda: accuracy.sheet is not None)
-        assert accuracy.asked.by == "dataset"
+async def test_types_of_no_items_are_not_derived(tmp_path: Path) -> None:
+    async with opened(make_project(tmp_path)) as (app, pilot):
+        await press(pilot, "t")
+        screen_of(app, HomeScreen)
+        assert any("There are no items yet" in said for said in notices(app))
 
 
 async def test_types_are_accepted_one_by_one(tmp_path: Path) -> None:
@@ -189,8 +160,7 @@ async def test_types_are_accepted_one_by_one(tmp_path: Path) -> None:
     ]
     project = make_project(tmp_path, found)
     async with opened(project) as (app, pilot):
-        app.open_screen("begin")
-        await settle(pilot)
+        await until(pilot, lambda: bool(kinds(app)))
         await press(pilot, "t")
         screen = screen_of(app, TypeProposalsScreen)
         await until(pilot, lambda: len(screen.offered) == 3)
@@ -203,14 +173,13 @@ async def test_types_are_accepted_one_by_one(tmp_path: Path) -> None:
 
 
 async def test_a_column_of_the_file_goes_before_the_form_of_references(tmp_path: Path) -> None:
-    kinds = ["C4 - Finite state selection", "B4 - Set", *["Integer"] * 9, ""]
-    rows = [f"{n}?,42,It is 42,{kind}" for n, kind in enumerate(kinds)]
+    names = ["C4 - Finite state selection", "B4 - Set", *["Integer"] * 9, ""]
+    rows = [f"{n}?,42,It is 42,{kind}" for n, kind in enumerate(names)]
     (tmp_path / "own.csv").write_text("\n".join(["question,reference,completion,kind", *rows]))
     project = make_project(tmp_path, [])
     import_files(project, plan_import([tmp_path / "own.csv"]))
     async with opened(project) as (app, pilot):
-        app.open_screen("begin")
-        await settle(pilot)
+        await until(pilot, lambda: bool(kinds(app)))
         await press(pilot, "t")
         screen = screen_of(app, TypeProposalsScreen)
         await until(pilot, lambda: len(screen.offered) == 12)

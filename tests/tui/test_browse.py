@@ -12,7 +12,7 @@ from textual.widgets import Input, OptionList
 
 from bench.synthetic import build
 from tests.helpers import make_project, numbered
-from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, settle, text_of
+from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, screen_of, settle, text_of, until
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.choices import ChoiceMenu
 from workbench.app.tui.kit.columns import Sort
@@ -22,6 +22,7 @@ from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screens.browse import BrowseScreen
+from workbench.app.tui.screens.disagreements import DisagreementsScreen
 from workbench.app.tui.screens.item import ItemScreen
 from workbench.app.tui.table_screen import item_suggester
 from workbench.core.project import Project, open_project
@@ -314,3 +315,17 @@ async def test_a_list_of_items_leads_to_their_export_under_the_same_conditions(p
         menu.query_one(OptionList).highlighted = place
         await press(pilot, "enter")
         assert app.screen.query_one("#option-where", OptionField).value == "type=A"
+
+
+async def test_letters_move_where_the_screen_has_no_other_use_for_them(tmp_path: Path) -> None:
+    async with opened(make_project(tmp_path, numbered(30))) as (app, pilot):
+        await press(pilot, *":b", "enter")
+        table = app.screen.query_one(VirtualTable)
+        await press(pilot, "G", "l", "l", "h")
+        await until(pilot, lambda: (table.cursor, table.column) == (29, 1))
+        await press(pilot, "g", "g")
+        await until(pilot, lambda: table.cursor == 0)
+        await press(pilot, *":r", "enter")
+        screen = screen_of(app, DisagreementsScreen)
+        await press(pilot, "h", "g")
+        assert (screen.asked.hidden, screen.asked.gold) == (True, "people")

@@ -27,6 +27,7 @@ from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screens.code import CodeScreen
 from workbench.app.tui.screens.code_problem import CodeProblemScreen
 from workbench.app.tui.screens.code_solution import CodeSolutionScreen
+from workbench.app.tui.screens.help import HelpScreen
 from workbench.app.tui.screens.item import ItemScreen
 from workbench.app.tui.screens.start_run import SetUpRunScreen
 from workbench.app.tui.screens.verb import VerbOutputScreen, VerbScreen
@@ -320,7 +321,7 @@ async def test_the_matrix_is_sorted_and_its_clusters_fold(project: Project) -> N
         await press(pilot, "h", "v")
         assert problem(app).order == [1, 4, 2, 6, 5, 7]
         assert grid(app)[3].split() == ["0", "5/5", "✓", "✓", "p", "p", "p", "p", "p"]
-        assert text_of(app, "#code-problem-legend") == "G gold · 1 judge"
+        assert text_of(app, "#code-problem-legend") == "G gold · v1 judge"
         await press(pilot, "w")
         assert text_of(app, "#code-problem-caption").splitlines() == [
             "suite plus · 30 tests · by plus (run 2, paused)",
@@ -383,7 +384,7 @@ async def test_the_matrix_follows_a_run_and_looks_are_recorded_once(tmp_path: Pa
         await press(pilot, "at")
         assert "by later (run 4)" in text_of(app, "#code-problem-caption")
         assert problem(app).order[:3] == [1, 4, 7]
-        assert app.screen.query_one(PassGrid).row_key == 4
+        assert app.screen.query_one(PassGrid).solution == 4
         await press(pilot, "enter")
         assert reveals() == seen
     project.close()
@@ -457,6 +458,7 @@ async def test_words_of_code_are_explained_beside_the_keys(tmp_path: Path) -> No
         app.push_screen(CodeProblemScreen(1))
         await settle(pilot)
         await press(pilot, "question_mark")
-        said = text_of(app, "#help-keys")
+        assert isinstance(app.screen, HelpScreen)
+        said = "\n".join(line.text for line in app.screen.listed)
         for word in ("suite", "pattern", "forgeable", "L1 L2 L3", "excluded"):
             assert word in said

@@ -74,7 +74,7 @@ async def test_the_tests_of_all_problems_stand_in_one_list(project: Project) -> 
         assert [" ".join(line[2:5]) for line in lines][4:] == ["17 by some", "100 by all"]
         await press(pilot, "down", "down", "enter")
         await settle(pilot)
-        assert screen_of(app, CodeProblemScreen).query_one(PassGrid).column_key == 2
+        assert screen_of(app, CodeProblemScreen).query_one(PassGrid).test == 2
 
 
 async def test_the_form_that_starts_a_suite_begins_with_the_problem(project: Project) -> None:

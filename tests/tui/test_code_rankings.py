@@ -54,9 +54,9 @@ async def test_solutions_stand_with_scores_and_ranks(tmp_path: Path) -> None:
         assert narrow == compare_verifiers(project, truth_of(project), k=5).report
         assert "5 selected solutions of each problem" in text_of(app, "#code-rankings-notes")
         assert len(drawn(app, "#code-rankings-solutions")) == narrow.problems[0].solutions < len(rows)
-        await press(pilot, "w", "s")
+        await press(pilot, "w", "right", "right", "right", "S")
         assert drawn(app, "#code-rankings-solutions")[0] == ["6", "–", "–", "0.700", "1"]
-        assert "own/clip · 1 of 2 · by judge" in text_of(app, "#code-rankings-problem")
+        assert "own/clip · 1 of 2" in text_of(app, "#code-rankings-problem")
         await press(pilot, "right_square_bracket")
         assert "own/double · 2 of 2" in text_of(app, "#code-rankings-problem")
         await press(pilot, "enter")

@@ -12,9 +12,8 @@ from tests.tui.stage import HOSTILE, ONE_SIZE, SIZES, add_run, notices, opened, 
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.choices import PickMenu
 from workbench.app.tui.kit.columns import rows_of_table
-from workbench.app.tui.kit.compare_view import head, metrics_text
 from workbench.app.tui.kit.virtual_table import VirtualTable
-from workbench.app.tui.screens.compare import CompareScreen, Pair
+from workbench.app.tui.screens.compare import CompareScreen, Pair, head_text, metrics_text
 from workbench.app.tui.screens.item import ItemScreen
 from workbench.core.options import TableForm
 from workbench.core.project import Project
@@ -327,7 +326,7 @@ async def test_hostile_names_are_only_text(tmp_path: Path, size: tuple[int, int]
 def test_a_judge_that_chose_the_items_is_marked(tmp_path: Path) -> None:
     project = project_of_two(tmp_path)
     add_selection_judges(project, "sample", ("lax",))
-    assert head(compare(project, "careful", "lax"), "all items").plain.startswith("A careful   B lax †\n")
+    assert head_text(compare(project, "careful", "lax"), "all items").plain.startswith("A careful   B lax †\n")
 
 
 async def test_it_opens_with_its_sentence(tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ async def test_what_is_drawn_can_be_read(tmp_path: Path) -> None:
     """Text as it stands on the screens, but for what is only a line or a bar."""
     async with opened(judged_project(tmp_path), size=(80, 24)) as (app, pilot):
         faint = set()
-        for name in ("home", "browse", "accuracy", "compare", "disagreements", "triage", "agreement", "runs", "begin"):
+        for name in ("home", "browse", "accuracy", "compare", "disagreements", "triage", "agreement", "runs"):
             app.open_screen(name)
             await settle(pilot)
             for strip in app.screen._compositor.render_strips():

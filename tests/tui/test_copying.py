@@ -76,7 +76,7 @@ async def test_every_text_of_an_item_is_copied_as_it_is_stored(project: Project,
             "reference: 4\ncompletion: 5\n",
             f"workbench open {project.path} qwen3-8b/completion-000a1b2",
         ]
-        assert f"Copied {len(ITEM['question'])} characters are in the clipboard." in notices(app)
+        assert f"Copied: {len(ITEM['question'])} characters are in the clipboard." in notices(app)
         assert not any("\x1b" in notice for notice in notices(app))
         assert reveals(project) == 0, "question and texts are what annotators see, too"
 

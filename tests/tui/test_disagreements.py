@@ -145,20 +145,6 @@ async def test_why_an_item_is_here_is_said_when_it_is_asked_for(project: Project
         assert "gold says" not in text_of(screen.app, "#queue-detail Static")
 
 
-async def test_a_tall_terminal_lists_all_queues_with_their_counts(project: Project) -> None:
-    async with disagreements(project, (120, 40)) as (screen, pilot):
-        listed = text_of(screen.app, "#queue-list").splitlines()
-        assert [line.split()[0 if line[0] == " " else 1] for line in listed] == [
-            *("verifier-gold", "verifiers", "split", "exact-label", "suspect-gold", "flips", "annotators")
-        ]
-        assert listed[0].split()[2] == "4"
-        await press(pilot, "w", "2")
-        assert text_of(screen.app, "#queue-list").splitlines()[1].startswith("›")
-        assert await pilot.click("#queue-list", offset=(5, 0))
-        await settle(pilot)
-        assert text_of(screen.app, "#queue-list").splitlines()[0].startswith("›"), "a click opens the queue"
-
-
 async def test_the_menu_counts_the_queues_and_a_number_chooses_one(project: Project) -> None:
     async with disagreements(project) as (screen, pilot):
         await press(pilot, "w")

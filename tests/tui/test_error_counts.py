@@ -85,7 +85,7 @@ async def test_counts_stand_by_verifier_group_and_kind(project: Project, size: t
 async def test_a_cell_opens_its_items(project: Project) -> None:
     async with counting(project) as (screen, pilot):
         await press(pilot, "down", "down", "right", "right", "right")
-        assert "alpha on all items: 2 marked errors of kind equivalence" in text_of(screen.app, "#errors-cell")
+        assert "alpha on all items: 2 marked errors of kind equivalence" in text_of(screen.app, "#errors-detail Static")
         await press(pilot, "enter")
         item = screen.app.screen
         assert isinstance(item, ItemScreen)
@@ -136,6 +136,6 @@ async def test_the_table_is_written_beside_the_database(project: Project) -> Non
 
 async def test_without_marks_it_says_how_they_come_to_be(tmp_path: Path) -> None:
     async with counting(make_project(tmp_path, numbered(1))) as (screen, pilot):
-        assert "No error has been marked yet" in text_of(screen.app, "#errors-cell")
+        assert "No error has been marked yet" in text_of(screen.app, "#errors-head")
         await press(pilot, "enter", "b")
         assert screen.app.screen is screen

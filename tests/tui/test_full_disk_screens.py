@@ -101,7 +101,7 @@ SHORT = ("flag", "add a case", "answer a flag", "open anew", "save agreement")
 """What the ordinary tests try; the others are for the long ones."""
 
 WRITE_NOTHING = {
-    "AccuracyItemsScreen", "AgreementItemsScreen", "BeginScreen", "BrowseScreen", "CodeDiffScreen",
+    "AccuracyItemsScreen", "AgreementItemsScreen", "BrowseScreen", "CodeDiffScreen",
     "CodeProblemScreen", "CodeRankingsScreen", "CodeRoundsScreen", "CodeScreen", "CodeSolutionScreen",
     "CodeTestsScreen", "ConflictsScreen", "CountsScreen", "DisagreementsScreen", "HistoryScreen", "HomeScreen",
     "QuarantineScreen", "ReplayScreen",

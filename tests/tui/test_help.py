@@ -11,18 +11,25 @@ from tests.helpers import make_project, numbered
 from tests.tui.stage import SIZES, opened, press, settle, text_of, until
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.destinations import DESTINATIONS
-from workbench.app.tui.kit.accuracy_sheet import _verifier_columns
+from workbench.app.tui.kit.accuracy_sheet import _metric_columns
 from workbench.app.tui.kit.queue_view import columns
+from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screen import WorkbenchScreen
 from workbench.app.tui.screens.accuracy import AccuracyScreen
 from workbench.app.tui.screens.compare import CompareScreen
 from workbench.app.tui.screens.disagreements import DisagreementsScreen
+from workbench.app.tui.screens.help import HelpScreen
 from workbench.config import Settings
 
 
 def said(app: WorkbenchApp) -> str:
     """What help says, wherever its lines break."""
-    return " ".join(text_of(app, "#help-keys").split())
+    return " ".join(" ".join(lines(app)).split())
+
+
+def lines(app: WorkbenchApp) -> list[str]:
+    assert isinstance(app.screen, HelpScreen)
+    return "\n".join(line.text for line in app.screen.listed).splitlines()
 
 
 @pytest.mark.parametrize("number", [0, 1])
@@ -48,30 +55,41 @@ async def test_shows_the_keys_of_the_keymap(tmp_path: Path) -> None:
         await press(pilot, "question_mark")
         assert type(app.screen).__name__ == "HomeScreen"
         await press(pilot, "f6")
-        lines = [line.split() for line in text_of(app, "#help-keys").splitlines()]
-        assert ["x", "X", "Open", "Browse:"] in [line[:4] for line in lines]
-        assert ["f6", "Show", "the", "keys"] in [line[:4] for line in lines]
+        told = [line.split()[:4] for line in lines(app)]
+        assert ["x", "X", "Open", "Browse:"] in told
+        assert ["f6", "Show", "the", "keys"] in told
 
 
-@pytest.mark.parametrize("size", [(60, 20), *SIZES])
-async def test_what_a_key_does_stands_beside_it_in_every_line(tmp_path: Path, size: tuple[int, int]) -> None:
-    async with opened(make_project(tmp_path, numbered(4)), size=size) as (app, pilot):
+async def test_a_line_is_found_by_typing_and_run(tmp_path: Path) -> None:
+    async with opened(make_project(tmp_path, numbered(4))) as (app, pilot):
+        await press(pilot, *":y", "enter", "question_mark", *"counted", "enter")
+        assert "forced" in text_of(app, "#accuracy-caption")
+        await press(pilot, "question_mark", *"browse: every", "enter")
+        assert type(app.screen).__name__ == "BrowseScreen"
+        await press(pilot, "question_mark", *"last row", "enter")
+        assert app.screen.query_one(VirtualTable).cursor == 3
+
+
+async def test_the_keys_of_all_screens_are_a_key_away(tmp_path: Path) -> None:
+    async with opened(make_project(tmp_path, numbered(4)), size=(60, 20)) as (app, pilot):
         await press(pilot, "question_mark", "question_mark")
-        lines = text_of(app, "#help-keys").splitlines()
-        widest = app.screen.query_one("#help-keys").size.width
-        assert [line for line in lines if len(line) > widest and line.startswith(" ")] == []
-        beside = [line for line in lines if line.startswith("   ")]
+        assert "On every screen" in lines(app)
+        beside = [line for line in lines(app) if line.startswith("   ")]
         assert beside
-        assert all(line.index(line.strip()) == 17 for line in beside)
+        assert all(line.index(line.strip()) == 15 for line in beside)
+        await press(pilot, "f1")
+        assert "This screen" in lines(app)
+        await press(pilot, "q")
+        assert type(app.screen).__name__ == "HomeScreen"
 
 
 async def test_keys_of_a_table_are_there_where_one_is(tmp_path: Path) -> None:
     async with opened(make_project(tmp_path, numbered(2))) as (app, pilot):
         await press(pilot, "question_mark")
-        assert "In a table" not in text_of(app, "#help-keys")
+        assert "In a table" not in said(app)
         await press(pilot, "escape", *":v", "enter", "question_mark")
-        assert "In a table" in text_of(app, "#help-keys")
-        assert "Last row" in text_of(app, "#help-keys")
+        assert "In a table" in said(app)
+        assert "Last row" in said(app)
 
 
 async def test_an_annotators_help_names_only_what_they_may_open(tmp_path: Path) -> None:
@@ -81,7 +99,7 @@ async def test_an_annotators_help_names_only_what_they_may_open(tmp_path: Path) 
     add_annotators(project, ["amira"])
     async with opened(project, annotator="amira") as (app, pilot):
         await press(pilot, "question_mark")
-        text = text_of(app, "#help-keys")
+        text = said(app)
         assert "Annotate" in text
         assert "Accuracy" not in text
         assert "Verifiers" not in text
@@ -123,7 +141,7 @@ def test_the_app_has_a_help_key() -> None:
 @pytest.mark.parametrize(
     ("screen", "heads"),
     [
-        (AccuracyScreen, [one.heading for one in _verifier_columns("type", wide=True, scored=True)]),
+        (AccuracyScreen, [one.heading for one in _metric_columns(wide=True, scored=True)]),
         (CompareScreen, ["acc", "BA", "MCC"]),
         (DisagreementsScreen, [one.heading for one in columns(("rules", "exact"), wide=True)]),
     ],

@@ -18,10 +18,10 @@ from workbench.app.tui.destinations import DESTINATIONS
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.screens.accuracy import AccuracyScreen
 from workbench.app.tui.screens.accuracy_items import AccuracyItemsScreen
-from workbench.app.tui.screens.begin import BeginScreen
 from workbench.app.tui.screens.conflicts import ConflictsScreen
 from workbench.app.tui.screens.disagreements import DisagreementsScreen
 from workbench.app.tui.screens.home import HomeScreen
+from workbench.app.tui.screens.import_data import ImportScreen
 from workbench.app.tui.screens.runs import RunsScreen
 from workbench.app.tui.screens.verb import VerbOutputScreen
 from workbench.benchmarks.curating.datasets import take_out
@@ -47,8 +47,8 @@ def with_people(project: Project, *names: str) -> Project:
 @pytest.mark.parametrize("size", ONE_SIZE)
 async def test_an_empty_project_says_what_to_do(tmp_path: Path, size: tuple[int, int]) -> None:
     async with opened(make_project(tmp_path), size=size) as (app, _):
-        assert "Begin (:u)" in text_of(app, "#home-states Static")
-        assert "Begin (:u)" in text_of(app, "#home-people Static")
+        assert "Nothing has been imported yet." in text_of(app, "#home-states Static")
+        assert "command Assign" in text_of(app, "#home-people Static")
         assert "Verifiers & runs" in text_of(app, "#home-runs Static")
 
 
@@ -125,7 +125,14 @@ async def test_three_sentences_and_the_accuracy_of_verifiers_are_in_sight(
     async with opened(open_matters(tmp_path), size=size) as (app, pilot):
         screen = screen_of(app, HomeScreen)
         kinds = [matter.kind for matter in screen.matters]
-        assert kinds == ["stopped-run", "conflicts", "suspect-labels", "no-conclusion", "weakest-cell"]
+        assert kinds == [
+            "stopped-run",
+            "conflicts",
+            "suspect-labels",
+            "no-conclusion",
+            "weakest-cell",
+            "verifiers-apart",
+        ]
         briefing, standing = screen.query_one("#home-briefing", OptionList), screen.query_one("#home-standing")
         assert briefing.size.height >= sum(len(str(one.prompt).splitlines()) for one in briefing.options[:3])
         assert standing.region.bottom <= size[1] - 1, "the footer is below it"
@@ -262,9 +269,9 @@ async def test_what_is_measured_rests_while_another_screen_is_in_sight(tmp_path:
         add_run(project, "judge-2", {4: Outcome.CORRECT}, complete=False, items=10)
         await pilot.pause(1.2)
         await settle(pilot)
-        assert len(screen.matters) == 5
+        assert len(screen.matters) == 6
         await press(pilot, "escape")
-        await until(pilot, lambda: len(screen.matters) == 6)
+        await until(pilot, lambda: len(screen.matters) == 7)
 
 
 async def test_the_palette_finds_a_matter_by_its_words(tmp_path: Path) -> None:
@@ -279,7 +286,7 @@ async def test_an_empty_project_opens_with_what_to_do_next(tmp_path: Path) -> No
     async with opened(make_project(tmp_path)) as (app, pilot):
         assert [matter.kind for matter in screen_of(app, HomeScreen).matters] == ["import"]
         await press(pilot, "1")
-        screen_of(app, BeginScreen)
+        screen_of(app, ImportScreen)
 
 
 async def test_rows_refused_at_import_are_counted(tmp_path: Path) -> None:

@@ -13,11 +13,10 @@ from textual.widgets import DirectoryTree, Input, Static
 from tests.helpers import make_project
 from tests.tui.stage import ONE_SIZE, notices, opened, press, screen_of, settle, until
 from workbench.app.tui.app import WorkbenchApp
-from workbench.app.tui.kit.file_picker import FilePicker
 from workbench.app.tui.kit.option_field import OptionField, Pick, PickMany
 from workbench.app.tui.screens.accuracy import AccuracyScreen
 from workbench.app.tui.screens.accuracy_items import AccuracyItemsScreen
-from workbench.app.tui.screens.import_data import ImportScreen, preview_text
+from workbench.app.tui.screens.import_data import FilePicker, ImportScreen, preview_text
 from workbench.app.tui.screens.quarantine import QuarantineScreen
 from workbench.interchange.importing import plan_import, preview_import
 
@@ -502,7 +501,7 @@ async def test_a_newcomers_gold_is_gold_and_the_graders_ten_errors_are_found_by_
     path = newcomers(tmp_path)
     project = make_project(tmp_path)
     async with opened(project) as (app, pilot):
-        await press(pilot, *":u", "enter", "1")
+        await press(pilot, "1")
         screen = screen_of(app, ImportScreen)
         await press(pilot, *str(path), "enter")
         await until(pilot, lambda: screen.report is not None)

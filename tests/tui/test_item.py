@@ -242,7 +242,7 @@ async def test_the_item_is_written_to_a_file_and_the_notice_says_where(project: 
     async with showing(project) as (app, pilot):
         await press(pilot, "e")
         path = project.path.with_name("p-item-2.json")
-        assert f"Written {path}" in notices(app)
+        assert f"Written: {path}" in notices(app)
         assert json.loads(path.read_text(encoding="utf-8"))["completion"] == TEXT
 
 

@@ -18,6 +18,7 @@ from workbench.core.label import coordinator_name
 from workbench.core.project import Project
 from workbench.labelling.annotating import AnnotationSession, Answer
 from workbench.labelling.people import assign
+from workbench.measuring.reviewing.deciding import UndecidableError, decide_gold
 
 
 @pytest.fixture
@@ -105,3 +106,23 @@ async def test_what_people_excluded_is_not_lifted(tmp_path: Path) -> None:
         await press(pilot, "x", "7")
         assert decided(project) == []
         assert [notice for notice in notices(app) if "reopen it instead" in notice]
+
+
+async def test_one_person_alone_decides_gold_where_there_is_none(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(1, gold=None))
+    async with showing(project) as (app, pilot):
+        await press(pilot, "y", "0")
+        assert "gold ✗ incorrect" in text_of(app, "#item-facts")
+        await press(pilot, "y", "1")
+        assert "gold ✓ correct" in text_of(app, "#item-facts")
+    stored = "SELECT kind, verdict, unblinded FROM label_events WHERE kind = 'adjudication' ORDER BY id"
+    assert project.database.reader().execute(stored).fetchall() == [
+        ("adjudication", "incorrect", 1),
+        ("adjudication", "correct", 1),
+    ]
+
+
+async def test_gold_of_what_is_labelled_or_imported_is_not_decided_alone(project: Project) -> None:
+    for completion in (1, 2):
+        with pytest.raises(UndecidableError):
+            decide_gold(project, completion, "incorrect", by=coordinator_name())

@@ -192,15 +192,10 @@ async def test_the_chosen_verdict_is_in_sight_in_a_pane_however_small(project: P
         await until(pilot, lambda: "› ? abstain parts" in in_sight(screen, "evidence"))
 
 
-async def test_both_answers_stand_side_by_side_where_there_is_room(project: Project) -> None:
+async def test_both_answers_stand_one_below_the_other_as_stored_or_rendered(project: Project) -> None:
     async with showing(project, "rules", size=(120, 40)) as (screen, pilot):
-        beside = [[part.strip() for part in line.split("│")] for line in lines(screen) if "│" in line]
-        assert beside[:2] == [["▶ reference", "▶ completion"], ["1/4", "0.25"]]
+        assert "  ▶ reference  1/4" in lines(screen)
         await press(pilot, "o")
-        assert [r"\frac{1}{4}", "0.25"] in [[part.strip() for part in line.split("│")] for line in lines(screen)]
-        await pilot.resize_terminal(80, 24)
-        await settle(pilot)
-        assert not any("│" in line for line in lines(screen))
         assert r"  ▶ reference  \frac{1}{4}" in lines(screen)
         assert "  ▶ completion 0.25" in lines(screen)
 
@@ -276,15 +271,14 @@ def answers(count: int) -> dict[str, Any]:
     return {"reference_final": "x" * count, "candidate_final": "∫" * count}
 
 
-async def test_long_answers_are_cut_and_stay_in_their_columns(tmp_path: Path) -> None:
+async def test_long_answers_are_cut_and_stay_in_their_pane(tmp_path: Path) -> None:
     project = make_project(tmp_path, [{}])
     add(project, "long", Verdict(outcome=Outcome.CORRECT, **answers(30_000)))
     async with showing(project, "long", size=(120, 40)) as (screen, _):
-        rows = [line for line in lines(screen) if "│" in line]
-        assert 10 < len(rows) < 40
-        assert {row.index("│") for row in rows} == {rows[0].index("│")}
+        rows = [line for line in lines(screen) if "xxx" in line]
         width = reader(screen, "evidence").wrap_width
-        assert all(len(row) <= width for row in rows)
+        assert 4 < len(rows) < 40
+        assert all(len(row) <= width for row in lines(screen))
 
 
 async def test_from_a_filter_by_verdict_its_verifier_is_chosen(tmp_path: Path) -> None:

@@ -9,34 +9,39 @@ from textual.widgets._toast import Toast
 
 from tests.helpers import make_project, numbered
 from tests.tui.stage import SIZES, opened, press, until
+from workbench.app.tui.app import WorkbenchApp
+from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.virtual_table import VirtualTable
 
 
+def shown(app: WorkbenchApp) -> list[Toast]:
+    """The notices that take lines of the screen."""
+    return [notice for notice in app.screen.query(Toast) if notice.region.height]
+
+
 @pytest.mark.parametrize("size", SIZES)
-async def test_a_notice_stands_where_the_cursor_is_not(tmp_path: Path, size: tuple[int, int]) -> None:
+async def test_the_latest_notice_is_the_last_line_and_covers_no_row(tmp_path: Path, size: tuple[int, int]) -> None:
     async with opened(make_project(tmp_path, numbered(60)), size=size) as (app, pilot):
-        await press(pilot, *":b", "enter")
-        for key in ("end", "home"):
-            app.clear_notifications()
-            await press(pilot, key)
-            table = app.screen.query_one(VirtualTable)
-            line = table.region.y + 1 + (table.cursor or 0) - table.scroll_offset.y
-            assert (line > size[1] / 2) == (key == "end")
-            app.notify("What is said of the row under the cursor, at some length, so that it takes lines.")
-            await until(pilot, lambda: bool(app.screen.query(Toast)))
-            (notice,) = app.screen.query(Toast)
-            await until(pilot, lambda: all(one.region.height for one in app.screen.query(Toast)))
-            assert not notice.region.y <= line < notice.region.bottom
+        await press(pilot, *":b", "enter", "end")
+        table = app.screen.query_one(VirtualTable)
+        for said, is_long in (("Something else.", False), ("One line.", False), ("More of them. " * 14, True)):
+            app.notify(said, title="Said")
+            await until(pilot, lambda: [str(one.render()) for one in shown(app)] == [f"Said: {said}"])  # noqa: B023
+            (notice,) = shown(app)
+            assert notice.region.bottom == size[1]
+            assert (notice.region != app.screen.query_one(Footer).region) == is_long
             assert notice.region.height <= 4
+            line = table.region.y + 1 + (table.cursor or 0) - table.scroll_offset.y
+            assert line < table.region.bottom <= notice.region.y
 
 
 @pytest.mark.parametrize("size", SIZES)
 async def test_a_notice_covers_no_line_that_is_typed_into(tmp_path: Path, size: tuple[int, int]) -> None:
     async with opened(make_project(tmp_path, numbered(4)), size=size) as (app, pilot):
-        await press(pilot, ":", *"zz", "enter")
-        await until(pilot, lambda: bool(app.screen.query(Toast)))
-        (notice,) = app.screen.query(Toast)
-        await until(pilot, lambda: notice.region.height > 0)
+        await press(pilot, *":b", "enter", "f")
+        app.notify("What takes more than one line of the screen. " * 5)
+        await until(pilot, lambda: bool(shown(app)))
         focused = app.screen.focused
         assert focused is not None
-        assert not notice.region.overlaps(focused.region)
+        assert focused.region.height
+        assert not shown(app)[0].region.overlaps(focused.region)

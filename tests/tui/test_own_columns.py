@@ -47,7 +47,7 @@ def project(tmp_path: Path) -> Project:
 
 async def test_a_column_that_was_kept_breaks_accuracy_down(project: Project) -> None:
     async with opened(project) as (app, pilot):
-        await press(pilot, *":y", "enter", *["b"] * len(HERE))
+        await press(pilot, *":y", "enter", "b", *"hard", "enter")
         screen = screen_of(app, AccuracyScreen)
         assert screen.groups == (*HERE, f"column:{LEVEL}", "column:regex says", "column:other says")
         assert screen.asked.by == f"column:{LEVEL}"
@@ -91,8 +91,8 @@ async def test_values_that_are_no_types_are_said_where_figures_stand(tmp_path: P
         await press(pilot, f"{number}")
         screen = screen_of(app, AccuracyScreen)
         assert {row.group for row in screen.report.rows} == {None, "easy", "[red]hard[/]"}  # type: ignore[union-attr]
-        await press(pilot, "b")
+        await press(pilot, "b", *"regex", "enter")
         assert screen.asked.by == "column:regex says"
-        await press(pilot, *["b"] * 2)
+        await press(pilot, "b", "1")
         assert screen.asked.by == "type"
         assert f"{LEVEL} says easy, [red]hard[/]" in text_of(app, "#accuracy-conclusion")

@@ -117,7 +117,7 @@ async def test_the_last_counts_come_though_nothing_is_written_any_more(tmp_path:
         await press(pilot, *":v", "enter")
         await until(pilot, lambda: "25 correct" in text_of(app, "#runs-run"))
         # The count of a large run makes the next one wait; what came meanwhile is counted then.
-        screen_of(app)._count_after = time.monotonic() + 1.5
+        screen_of(app)._late_after = time.monotonic() + 1.5
         more_verdicts(project, run, range(26, 36))
         await until(pilot, lambda: "35 correct" in text_of(app, "#runs-run"))
 
@@ -273,8 +273,7 @@ async def test_details_show_reasons_message_and_log(tmp_path: Path) -> None:
         assert "! 2 error" in text_of(app, "#runs-run")
         await press(pilot, "enter")
         text = text_of(app, "#run-detail Static")
-        assert "2   50.0 %  timeout (out of time)" in text
-        assert "2   50.0 %  [/]\n" in text
+        assert "reasons: 2 [/], 2 timeout\n" in text
         assert "p.db.runner.log" in text
         await press(pilot, "escape")
         assert type(app.screen).__name__ == "RunsScreen"

@@ -93,8 +93,8 @@ async def test_the_list_says_how_far_people_are_and_what_is_short(tmp_path: Path
         await begin(app, pilot)
         found = rows(app)
         assert list(found) == ["balanced@1", "picks@1"]
-        assert found["picks@1"][:8] == ["picks", "6", "24", "22", "1", "1", "", ""]
-        assert found["balanced@1"][:8] == ["balanced", "5", "10", "10", "0", "0", "! 3", "! 1"]
+        assert found["picks@1"][:8] == ["picks", "6", "24", "22", "1", "1", "0", "0"]
+        assert found["balanced@1"][:8] == ["balanced", "5", "10", "10", "0", "0", "3", "1"]
         short = [line for line in detail(app).splitlines()[2:5] if line.startswith("! short")]
         assert [line.partition(",")[0] for line in short] == [
             f"! short  {one} of 3 questions" for one in ("B: 2", "C: 0", "D: 0")

@@ -97,7 +97,7 @@ async def test_what_is_shown_is_what_is_shared(tmp_path: Path, monkeypatch: pyte
         inner = Selection((Condition("type", "=", "A"),))
         report = accuracy(project, by="subtype", protocol="forced", selection=inner)
         assert copied == [accuracy_as(report, TableForm(format="csv"))]
-        assert f"Copied {len(copied[0]):,} characters are in the clipboard." in notices(app)
+        assert f"Copied: {len(copied[0]):,} characters are in the clipboard." in notices(app)
         assert (tmp_path / "p-accuracy-A-subtype-forced-final.csv").read_text("utf-8") == copied[0]
 
 
@@ -140,7 +140,7 @@ async def test_any_list_is_saved_as_it_is_arranged(tmp_path: Path) -> None:
         lines = (tmp_path / "p-browse.csv").read_text("utf-8").splitlines()
         table = app.screen.query_one(VirtualTable)
         assert table.source is not None
-        assert len(lines) == table.source.count() + 1
+        assert len(lines) == len(table.source.ids()) + 1
         shown = [column.title for column in table.source.columns]
         hidden = table.layout_of_columns.hidden
         assert lines[0].split(",") == [one.title for one in table.source.columns if one.key not in hidden] != shown

@@ -10,12 +10,12 @@ from textual.widgets import OptionList
 from tests.tui.labelling import desk, make
 from tests.tui.stage import opened, press, until
 from workbench.app.tui.kit.choices import PeopleMenu
-from workbench.app.tui.kit.run_view import usage_sentence
 from workbench.app.tui.screens.annotate import ItemFeed
 from workbench.app.tui.screens.home import matter_text
 from workbench.core.errors import StoreError
 from workbench.core.run import RunUsage
 from workbench.core.status import Matter
+from workbench.core.text.run_words import usage_words
 
 
 async def test_a_page_that_says_why_there_is_no_item_says_it_without_further_notices(
@@ -54,5 +54,6 @@ def test_a_sentence_s_key_is_told_apart_from_a_count() -> None:
 
 
 def test_tokens_of_which_nothing_is_known_are_not_shown() -> None:
-    assert "tokens" not in usage_sentence(RunUsage(calls=3)).plain
-    assert "900→12 tokens" in usage_sentence(RunUsage(calls=3, prompt_tokens=900, completion_tokens=12)).plain
+    assert usage_words(RunUsage(calls=3)) == ["3 calls"]
+    words = usage_words(RunUsage(calls=3, prompt_tokens=900, completion_tokens=12))
+    assert words == ["3 calls", "900 tokens in, 12 out"]

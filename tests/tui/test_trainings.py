@@ -15,6 +15,7 @@ from workbench.app.tui.screens.browse import BrowseScreen
 from workbench.app.tui.screens.item import ItemScreen
 from workbench.app.tui.screens.trainings import TrainingsScreen
 from workbench.core.project import open_project
+from workbench.measuring.records.watching import AlikeGroup, WordingAlarm
 
 
 @pytest.mark.parametrize("size", ONE_SIZE)
@@ -24,17 +25,18 @@ async def test_steps_alarms_and_what_looks_alike(tmp_path: Path, size: tuple[int
     async with opened(project, size=size) as (app, pilot):
         await press(pilot, *":k", "enter")
         screen = screen_of(app, TrainingsScreen)
-        assert screen.query_one(TitleBar).remark.startswith("run · steps")
-        assert "Alarm at step" in text_of(app, "#trainings-said")
+        assert screen.query_one(TitleBar).remark == "run"
+        assert "Alarm at step" in text_of(app, "#trainings-head")
         assert len(screen.listed) == 15
         await press(pilot, "enter")
         screen_of(app, BrowseScreen)
         await press(pilot, "escape", "escape")
         screen_of(app, TrainingsScreen)
         await press(pilot, "w")
-        assert screen.listed[0].wording
+        assert isinstance(screen.listed[0], WordingAlarm)
         assert payload in text_of(app, "#trainings-detail Static")
         await press(pilot, "w")
+        assert isinstance(screen.listed[0], AlikeGroup)
         assert screen.listed[0].example == payload
         await press(pilot, "enter")
         screen_of(app, ItemScreen)
@@ -62,9 +64,9 @@ async def test_where_nothing_is_labelled_it_says_what_is_next(tmp_path: Path, si
         screen.show(structs.replace(screen.found, trainings=[bare]))
         await settle(pilot)
         assert "Assign (^p) opens label slots; annotators fill them in Annotate (:a)." in text_of(
-            app, "#trainings-said"
+            app, "#trainings-head"
         )
         some = structs.replace(bare, all=structs.replace(report.all, audited=8, labelled=3))
         screen.show(structs.replace(screen.found, trainings=[some]))
         await settle(pilot)
-        assert "Next:" not in text_of(app, "#trainings-said")
+        assert "Next:" not in text_of(app, "#trainings-head")

@@ -5,13 +5,40 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from workbench.core.text.figures import aligned, counted, percent
+from workbench.core.text.figures import NONE, aligned, counted, percent, time_to_minute
+from workbench.tables.table import Column, Columns, count, counts, text, word
 
 if TYPE_CHECKING:
-    from workbench.benchmarks.records import DiffRow, Flip, SetDiff
+    from workbench.benchmarks.records import DiffRow, Flip, SetDetail, SetDiff, SetLine
     from workbench.core.sets import SetReport
 
 _MAX_SHOWN = 20
+
+
+def _progress_column(heading: str, place: int) -> Column[SetLine]:
+    return text(heading, lambda one: NONE if one.progress is None else f"{one.progress[place]:,}", room=(7, 8))
+
+
+SET_COLUMNS: Columns[SetLine] = (
+    word("set", lambda one: one.full_name, room=(10, 32), tone="bold"),
+    word("kind", lambda one: one.kind, room=8),
+    *counts("questions", "tuples"),
+    *(_progress_column(heading, place) for place, heading in enumerate(("decided", "waiting", "conflict"))),
+    count("short", lambda one: one.short, room=6),
+    count("gold≠", lambda one: one.changed["gold"], room=7),
+    word("digest", lambda one: one.digest[:12], room=12, tone="dim"),
+    word("frozen", lambda one: time_to_minute(one.created_at), room=16, tone="dim"),
+)
+"""A list of sets; ``gold≠`` counts items whose gold has changed since."""
+
+
+def detail_lines(found: SetDetail) -> Iterator[str]:
+    yield from report_lines(found.report)
+    guideline = f", guidelines {found.set.guideline}" if found.set.guideline else ""
+    yield f"frozen {time_to_minute(found.set.created_at)} UTC by version {found.set.code_version}{guideline}"
+    yield from (f"{key}: {value}" for key, value in found.config.items())
+    yield from flip_lines(found.flips)
+    yield from left_out_lines(found.report)
 
 
 def report_lines(report: SetReport) -> Iterator[str]:
@@ -69,9 +96,9 @@ def _counts_line(title: str, counts: Mapping[str, int]) -> Iterator[str]:
 
 
 def changed_lines(changed: Mapping[str, int]) -> Iterator[str]:
-    for what, count in changed.items():
-        if count:
-            yield f"Another {'gold' if what == 'gold' else 'answer type'} now: {counted(count, 'item')}."
+    for what, many in changed.items():
+        if many:
+            yield f"Another {'gold' if what == 'gold' else 'answer type'} now: {counted(many, 'item')}."
 
 
 def left_out_lines(report: SetReport) -> Iterator[str]:

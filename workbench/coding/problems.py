@@ -52,17 +52,15 @@ class ProblemTable(QueryTable[ProblemRow]):
     def __init__(self, project: Project, query: ProblemQuery) -> None:
         super().__init__(project.database)
         self.query = query
-        self.whole = not query.search and query.kind == "all" and query.dataset is None
 
     def read_ids(self, reader: sqlite3.Connection) -> array[int]:
         return problems.ids(reader, self.query)
 
-    def count_all(self, reader: sqlite3.Connection) -> int:
-        return problems.count(reader)
-
-    def read_first(self, reader: sqlite3.Connection, limit: int, after: int) -> Sequence[int]:
+    def read_first(self, reader: sqlite3.Connection, limit: int) -> Sequence[int]:
         """Return the first row ids if all problems are listed; for a filtered list return none."""
-        return problems.first_ids(reader, limit, after) if self.whole else []
+        query = self.query
+        is_whole = not query.search and query.kind == "all" and query.dataset is None
+        return problems.first_ids(reader, limit) if is_whole else []
 
     def rows(self, ids: Sequence[int]) -> list[ProblemRow]:
         return problems.rows(self._database.reader(), ids, self.query.run, self.query.beside)

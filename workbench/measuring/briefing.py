@@ -227,6 +227,20 @@ def _suspect_labels(facts: ProjectFacts) -> Iterator[Matter]:
         yield _matter(said, command, "disagreements", many, queue=found.name)
 
 
+def _verifiers_apart(facts: ProjectFacts) -> Iterator[Matter]:
+    if len({run.verifier for run in facts.runs if run.completed_at}) < 2:
+        return
+    from workbench.measuring.reviewing.queues import queue
+
+    found = queue(facts.project, "verifiers", hide_reviewed=True)
+    if len(found):
+        names = found.verifiers
+        who = listed(names) if len(names) < 4 else counted(len(names), "verifier")
+        said = f"{who} disagree on {counted(len(found), 'item')}."
+        command = Command("disagreements DB", queue=found.name)
+        yield _matter(said, command, "disagreements", len(found), queue=found.name)
+
+
 def _low_agreement(facts: ProjectFacts) -> Iterator[Matter]:
     found = facts.agreement
     if found is not None and found.krippendorff_alpha is not None and found.krippendorff_alpha < TENTATIVE:
@@ -311,7 +325,7 @@ def _unknown_types(facts: ProjectFacts) -> Iterator[Matter]:
     found = unknown_types(facts.project.database.reader(), items)
     if found is not None:
         by = f"column:{found.column}" if found.column else "type"
-        said = f"{unknown_words(found, len(items), field)} Begin's t tells types from references."
+        said = f"{unknown_words(found, len(items), field)} On Home, t tells types from references."
         yield _matter(said, Command("accuracy DB", by=by), "accuracy", len(items), by=by)
 
 
@@ -357,7 +371,7 @@ def _labelling_progress(facts: ProjectFacts) -> Iterator[Matter]:
 def _import_first(facts: ProjectFacts) -> Iterator[Matter]:
     if not facts.counts.items and not facts.counts.questions:
         said = "Nothing is here yet: begin with a file of questions, references and completions."
-        yield _matter(said, Command("import DB FILE"), "begin")
+        yield _matter(said, Command("import DB FILE"))
     elif not facts.counts.items:
         many = facts.counts.questions
         said = f"{counted(many, 'question')} without completions {verb_wait(many)}: a pool to curate and to draw from."
@@ -370,9 +384,10 @@ def _run_verifier_first(facts: ProjectFacts) -> Iterator[Matter]:
 
         of_code = {name for _, name in problems.datasets(facts.project.database.reader())}
         code = of_code >= {one.name for one in facts.counts.datasets if one.out is None}
+        verifier = "execution" if code else "rules"
         easy = "execution runs solutions against their tests" if code else "rules needs no model server"
         said = f"No verifier has judged the {counted(facts.counts.items, 'item')} yet: start one; {easy}."
-        yield _matter(said, Command(f"verify DB {'execution' if code else 'rules'}"), "begin" if code else "runs")
+        yield _matter(said, Command(f"verify DB {verifier}"), "runs", verifier=verifier)
 
 
 def _test_results(facts: ProjectFacts) -> Iterator[Matter]:
@@ -441,6 +456,7 @@ KINDS: Final = {
     "no-conclusion": MatterKind(_low_agreement, late=True),
     "behind-constant": MatterKind(_behind_constant, late=True),
     "weakest-cell": MatterKind(_weakest_cell, late=True),
+    "verifiers-apart": MatterKind(_verifiers_apart, late=True),
     "unknown-types": MatterKind(_unknown_types, late=True),
     "tests": MatterKind(_test_results, late=True),
     "agreement": MatterKind(_agreement, late=True),

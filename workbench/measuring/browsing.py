@@ -46,7 +46,6 @@ class ItemTable(QueryTable[BrowseRow]):
     def __init__(self, project: Project, query: BrowseQuery) -> None:
         super().__init__(project.database)
         self.query = query
-        self.whole = not query.conditions and not query.search
         self._runs = browsing.newest_runs(self._database.reader())
         self.verifiers = tuple(self._runs.values())
 
@@ -55,14 +54,9 @@ class ItemTable(QueryTable[BrowseRow]):
             self._database, self.query.search, lambda index: browsing.ids(reader, self.query, index)
         )
 
-    def count_all(self, _reader: sqlite3.Connection) -> int:
-        return sum(states.count_by_state(self._database).values())
-
-    def read_first(self, reader: sqlite3.Connection, limit: int, after: int) -> Sequence[int]:
+    def read_first(self, reader: sqlite3.Connection, limit: int) -> Sequence[int]:
         return search_with_index(
-            self._database,
-            self.query.search,
-            lambda index: browsing.first_ids(reader, self.query, limit, after=after, index=index),
+            self._database, self.query.search, lambda index: browsing.first_ids(reader, self.query, limit, index=index)
         )
 
     def tally(self, column: str) -> list[tuple[str, str, int]] | None:

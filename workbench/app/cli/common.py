@@ -25,10 +25,11 @@ from workbench.core.label import EXCLUSION_REASONS
 from workbench.core.options import LARGEST, option, split_pair
 from workbench.core.progress import BYTES, Listener, Step, listening_with
 from workbench.core.project import Project, opened_project
-from workbench.core.run import Amount, ClusterUse, Estimate, RunInfo, RunUsage
+from workbench.core.run import ClusterUse, RunInfo
 from workbench.core.selection import Selection, selection_of
-from workbench.core.text.figures import compact_count, counted, dollars
+from workbench.core.text.figures import counted, dollars
 from workbench.core.text.inert import inert
+from workbench.core.text.run_words import tokens, usage_words
 
 if TYPE_CHECKING:
     from workbench.runs.generation import Watch
@@ -356,43 +357,6 @@ def log_on_stderr(name: str) -> Iterator[None]:
 def show(text: str = "") -> None:
     """Print a line of a report on stdout; control characters in it are made visible."""
     click.echo(inert(text))
-
-
-# -- What a run on model servers uses, in the words of the command line.
-
-
-def usage_words(used: RunUsage) -> list[str]:
-    """Return calls, tokens, money and failed attempts by class."""
-    words = [counted(used.calls, "call"), tokens(used.prompt_tokens, used.completion_tokens)]
-    if used.reused:
-        words.insert(1, f"{used.reused:,} replies reused")
-    if used.cost is not None:
-        words.append(dollars(used.cost))
-    if used.unpriced:
-        words.append(f"{used.unpriced:,} without a known price")
-    if used.errors:
-        failed = sorted(used.errors.items(), key=lambda pair: (-pair[1], pair[0]))
-        words.append("failed: " + ", ".join(f"{count:,} {code}" for code, count in failed))
-    return words
-
-
-def tokens(prompt: int, completion: int) -> str:
-    return f"{compact_count(prompt)} tokens in, {compact_count(completion)} out"
-
-
-def amount(found: Amount) -> str:
-    """Return a number of calls with their tokens and cost."""
-    cost = "cost unknown" if found.cost is None else dollars(found.cost)
-    return f"{counted(found.calls, 'call')}, {compact_count(found.tokens)} tokens, {cost}"
-
-
-def estimate_words(found: Estimate) -> str:
-    cost = "cost unknown: no price in workbench.toml" if found.cost is None else f"at most {dollars(found.cost)}"
-    return (
-        f"About {counted(found.calls, 'call')} for {counted(found.items, 'item')}: "
-        f"{compact_count(found.prompt_tokens)} tokens in, at most {compact_count(found.completion_tokens)} out, {cost}."
-        + "".join(f" Note: {note}." for note in found.notes)
-    )
 
 
 # -- Watching a run from the command line; the run doesn't depend on it.

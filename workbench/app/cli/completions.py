@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import click
 
-from workbench.app.cli.common import INTERRUPTED, REFUSED_SOME, one_line, say, show, tokens, trusting
+from workbench.app.cli.common import INTERRUPTED, REFUSED_SOME, one_line, say, show, trusting
 from workbench.app.cli.verb import Output, verb
 from workbench.benchmarks.records import CompletionsPlanned, CompletionsWritten, Expected, ModelPlan, ModelWritten
 from workbench.core.options import NONE_GIVEN, Options, Trust, argument, option, split_pair
 from workbench.core.project import Project
 from workbench.core.sets import SetName
 from workbench.core.text.figures import NONE, compact_count, counted, dollars
+from workbench.core.text.run_words import tokens
 
 if TYPE_CHECKING:
     from workbench.benchmarks.sampling.asking import CompletionPlan

@@ -32,7 +32,6 @@ from workbench.benchmarks.options import DrawOptions
 from workbench.core.errors import UsageError
 from workbench.core.options import BY, NONE_GIVEN, By, Options, Trust, argument, option, run_job
 from workbench.core.project import Project
-from workbench.core.taxonomy import TYPES
 from workbench.core.text.figures import NONE, aligned, percent
 from workbench.measuring.records.curation import (
     COUNTING,
@@ -40,9 +39,8 @@ from workbench.measuring.records.curation import (
     OutQuestion,
     PoolStatus,
     Scope,
-    SourceStatus,
 )
-from workbench.tables.table import Column, Columns, aligned_rows, count, word
+from workbench.tables.table import aligned_rows
 
 if TYPE_CHECKING:
     from workbench.benchmarks.curating.duplicates import Method
@@ -96,7 +94,9 @@ def status_command(project: Project, options: CurateStatusOptions) -> Output:
 
 
 def _show_status(status: PoolStatus) -> None:
-    click.echo(aligned_rows(_SOURCES, (*status.sources, status.total)))
+    from workbench.benchmarks.curating.types import SOURCES
+
+    click.echo(aligned_rows(SOURCES, (*status.sources, status.total)))
     show()
     show(f"Out: {counted(status.total.excluded)}")
     show(f"Origin of types: {counted(status.total.origins)}")
@@ -104,23 +104,6 @@ def _show_status(status: PoolStatus) -> None:
         show(f"Drawn for {name}: {n:,}")
     if status.stale:
         say(f"{status.stale:,} duplicates of an excluded question: see workbench curate DB duplicates --undo")
-
-
-def _type_column(letter: str) -> Column[SourceStatus]:
-    return count(letter, lambda one: one.types.get(letter, 0))
-
-
-_SOURCES: Columns[SourceStatus] = (
-    word("source", lambda one: one.source),
-    word("licence", lambda one: "" if one.source == "all" else one.licence or "unknown"),
-    count("questions", lambda one: one.questions),
-    count("out", lambda one: one.questions - one.left),
-    count("left", lambda one: one.left),
-    *map(_type_column, TYPES),
-    count("other", lambda one: sum(n for letter, n in one.types.items() if letter not in (*TYPES, "none"))),
-    count("untyped", lambda one: one.types.get("none", 0)),
-    count("drawn", lambda one: sum(one.drawn.values())),
-)
 
 
 # -- ``workbench curate DB licence SOURCE LICENCE``

@@ -14,7 +14,6 @@ import click
 from workbench.app.cli.common import (
     INTERRUPTED,
     draw,
-    estimate_words,
     follow,
     key_and_value,
     one_line,
@@ -50,6 +49,7 @@ from workbench.core.project import Project
 from workbench.core.selection import selection_of
 from workbench.core.text.excerpt import excerpt, shortened
 from workbench.core.text.figures import counted
+from workbench.core.text.run_words import estimate_words
 from workbench.runs.previewing import (
     DEFAULT_MAX_LINE,
     CheckedServer,

@@ -164,7 +164,6 @@ def _open_next_choices(left: RecentProject | None) -> None:
 def _open_choice(begins: Beginning, screen: str = "home") -> RecentProject | None:
     if begins.how == "demo":
         return _open_demo(begins.path)
-    screen = "begin" if begins.how == "new" else screen
     options = OpenOptions(database=begins.path, annotator=begins.annotator, screen=screen)
     return _open_database(options, is_new=begins.how == "new")
 

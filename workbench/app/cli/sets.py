@@ -20,12 +20,12 @@ from workbench.benchmarks.options import (
     RandomOptions,
 )
 from workbench.benchmarks.records import Publication
-from workbench.benchmarks.set_text import changed_lines, diff_lines, flip_lines, left_out_lines, report_lines
+from workbench.benchmarks.set_text import SET_COLUMNS, changed_lines, detail_lines, diff_lines, report_lines
 from workbench.core.options import Options, argument
 from workbench.core.project import Project
 from workbench.core.sets import SetReport
-from workbench.core.text.figures import NONE, counted, time_to_minute
-from workbench.tables.table import Column, Columns, aligned_rows, count, counts, text, word
+from workbench.core.text.figures import counted
+from workbench.tables.table import aligned_rows
 
 if TYPE_CHECKING:
     from workbench.benchmarks.records import SetDetail, SetLine
@@ -67,10 +67,7 @@ def _list_sets(found: list[SetLine]) -> None:
     if not found:
         say("There is no set yet: workbench build DB picks | balanced | hard | random")
         return
-    _show_lines(aligned_rows(_COLUMNS, found).split("\n"))
-    for one in found:
-        if other := one.changed["gold"]:
-            say(f"{one.full_name}: gold has changed for {counted(other, 'item')}.")
+    _show_lines(aligned_rows(SET_COLUMNS, found).split("\n"))
 
 
 def _show_lines(lines: Iterable[str]) -> None:
@@ -78,29 +75,8 @@ def _show_lines(lines: Iterable[str]) -> None:
         show(line)
 
 
-def _progress_column(heading: str, place: int) -> Column[SetLine]:
-    return text(heading, lambda one: NONE if one.progress is None else f"{one.progress[place]:,}")
-
-
-_COLUMNS: Columns[SetLine] = (
-    word("set", lambda one: one.full_name),
-    word("kind", lambda one: one.kind),
-    *counts("questions", "tuples"),
-    *(_progress_column(heading, place) for place, heading in enumerate(("decided", "waiting", "conflict"))),
-    count("short", lambda one: one.short),
-    word("digest", lambda one: one.digest[:12]),
-    word("frozen", lambda one: time_to_minute(one.created_at)),
-)
-
-
 def _show_set(detail: SetDetail) -> None:
-    _show_lines(report_lines(detail.report))
-    guideline = f", guidelines {detail.set.guideline}" if detail.set.guideline else ""
-    show(f"frozen {time_to_minute(detail.set.created_at)} UTC by version {detail.set.code_version}{guideline}")
-    for key, value in detail.config.items():
-        show(f"{key}: {value}")
-    _show_lines(flip_lines(detail.flips))
-    _show_lines(left_out_lines(detail.report))
+    _show_lines(detail_lines(detail))
     for line in changed_lines(detail.changed):
         say(line)
 

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 import click
 import msgspec
 
-from workbench.app.cli.common import print_lines, project_at, show, tokens
+from workbench.app.cli.common import print_lines, project_at, show
 from workbench.app.cli.verb import Output, verb
 from workbench.core.options import Database, Options, Run, argument, option
 from workbench.core.project import Project
@@ -19,6 +19,7 @@ from workbench.core.reasons import explain_verdict
 from workbench.core.run import CallShown, Transcript, VerdictEvidence, VerdictsImported
 from workbench.core.text.excerpt import excerpt, short_answer, shortened
 from workbench.core.text.figures import counted, dollars
+from workbench.core.text.run_words import tokens
 from workbench.interchange.import_report import column_lines
 
 _INDENT = " " * 13

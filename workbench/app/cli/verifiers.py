@@ -13,15 +13,12 @@ import msgspec
 
 from workbench.app.cli.common import (
     REFUSED_SOME,
-    amount,
     confirmed,
-    estimate_words,
     follow,
     say,
     some,
     trusting,
     unended,
-    usage_words,
 )
 from workbench.app.cli.verb import Output, verb
 from workbench.core.errors import UsageError
@@ -43,11 +40,10 @@ from workbench.core.options import (
     run_job,
 )
 from workbench.core.project import Project
-from workbench.core.run import ACTIVE, RunCosts, RunInfo, RunUsage, VerifierInfo
+from workbench.core.run import ACTIVE, RunCosts, RunInfo, VerifierInfo
 from workbench.core.selection import Selection, selection_of
-from workbench.core.text.figures import NONE, time_to_minute
 from workbench.core.text.inert import inert
-from workbench.core.text.run_words import isolation_lines, node_lines, timeout_words
+from workbench.core.text.run_words import estimate_words, run_lines, timeout_words, usage_words
 
 if TYPE_CHECKING:
     from workbench.runs.run_status import Removal
@@ -281,35 +277,11 @@ def _run_output(project: Project, verb: str, run: int) -> Output:
 
 def _show_run(info: RunInfo, costs: RunCosts, *, whole: bool) -> None:
     click.echo(_run_line(info))
-    if whole and info.trouble:
-        click.echo(inert(f"  {info.trouble}"))
-    if whole:
-        for title, counts in (("verdicts", info.verdicts), ("reasons", info.reasons)):
-            click.echo(inert(f"  {title}: " + (", ".join(f"{n} {word}" for word, n in (counts or {}).items()) or "–")))
-        if info.timeouts:
-            click.echo(f"  {timeout_words(info.timeouts)}: resume it with --retry-timeouts")
-        for words in info.failures:
-            click.echo(inert(f"  error: {words}"))
-        if info.failures:
-            click.echo("  Resume it with --retry-errors to judge those items again.")
-        for line in isolation_lines(info):
-            click.echo(inert(f"  {line}"))
-        for line in node_lines(info.cluster):
-            click.echo(inert(f"  {line}"))
-        if info.usage is not None:
-            _show_costs(info.usage, costs)
-
-
-def _show_costs(used: RunUsage, costs: RunCosts) -> None:
-    click.echo(f"  spent: {amount(costs.spent)}")
-    click.echo(f"  possibly spent in addition: {amount(costs.possibly_spent)}")
-    if costs.to_finish is not None:
-        click.echo(f"  to finish: about {amount(costs.to_finish)}")
-    for batch in costs.batches:
-        how = f"{batch.status or 'sent'}, since {time_to_minute(batch.sent_at or NONE)} UTC"
-        click.echo(inert(f"  batch {batch.name or '–'}: {batch.calls:,} calls, {how}"))
-    for warning in used.warnings:
-        click.echo(inert(f"  warning: {warning}"))
+    if not whole:
+        return
+    again = "Resume it with --retry-errors to judge those items again."
+    for line in run_lines(info, costs, after_timeouts=": resume it with --retry-timeouts", after_errors=again):
+        click.echo(inert(f"  {line}"))
     if costs.ambiguous:
         click.echo("  calls that may have been charged although no reply came:")
     calls = [

@@ -28,7 +28,7 @@ from textual.worker import WorkerFailed
 from workbench.app.tui.allocating import Garbage, configure_memory
 from workbench.app.tui.destinations import ANNOTATOR_DESTINATIONS, DESTINATIONS, Destination
 from workbench.app.tui.key_order import KeyOrder, age_of
-from workbench.app.tui.keymap import Action, bindings, key_of, keymap_over_widgets, move_keys
+from workbench.app.tui.keymap import Action, bindings, key_names, key_of, keymap_over_widgets, move_keys
 from workbench.app.tui.pace import AtWork, Pace
 from workbench.app.tui.replays import ReplayServers
 from workbench.app.tui.screen import WorkbenchScreen
@@ -97,23 +97,25 @@ class WorkbenchApp(App[None]):
         Action("app.go", ":", "go", "Go to", "Go to any screen by name, or to an item by its id."),
         Action("app.palette", "ctrl+p", "command_palette", "Commands", "Find a command by name.", False),
         Action("app.copy", "Y", "copy", "Copy", "Copy the cell, the row, or a text of the item.", False),
-        Action(
-            "app.projects",
-            "ctrl+n",
-            "projects",
-            "Projects",
-            "Leave this project for another: recent, new (own data) or the demo.",
-            False,
-        ),
+        Action("app.projects", "ctrl+n", "projects", "Projects", "Another project: own data, new, or demo.", False),
         Action("app.back", "escape,q", "go_back", "Back", "Go back to the previous screen."),
-        Action(
-            "app.suspend", "ctrl+z", "suspend_process", "Suspend", "Back to the shell; fg continues the app.", False
-        ),
+        Action("app.suspend", "ctrl+z", "suspend_process", "Suspend", "Back to the shell; fg continues.", False),
         Action("app.quit", "ctrl+q", "quit", "Quit", "Leave the app; runs continue."),
+    )
+
+    LETTERS: ClassVar[tuple[Action, ...]] = tuple(
+        Action(f"app.letter-{name}", key, f"simulate_key('{name}')", label, f"{label}, unless the screen uses {key}.")
+        for key, name, label in (
+            ("h", "left", "Move left"),
+            ("l", "right", "Move right"),
+            ("g", "home", "Move to the beginning"),
+            ("G", "end", "Move to the end"),
+        )
     )
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings(EVERYWHERE),
+        *(Binding(one.keys, one.run, one.label, show=False) for one in LETTERS),
         # It works above dialogs and input lines, too; a keymap that moves the action removes this binding.
         Binding("ctrl+q", "quit", "Quit", priority=True),
     ]
@@ -191,10 +193,10 @@ class WorkbenchApp(App[None]):
     def on_unmount(self) -> None:
         self.replays.stop()
 
-    def notify(self, message: str, **more: Any) -> None:
-        place_notices(self.screen)
+    def notify(self, message: str, *, title: str = "", **more: Any) -> None:
+        """Show a message in the last line, instead of the keys; the text above makes room for one of several lines."""
         say = super().notify  # callers say whether it is markup
-        say(message, **more)
+        say(f"{title}{' ' if title.endswith('.') else ': '}{message}" if title else message, **more)
 
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.InputEvent) and not event.is_forwarded:
@@ -282,6 +284,10 @@ class WorkbenchApp(App[None]):
             return "runs" in self.screen_names
         if action == "projects":
             return self.has_other_projects
+        if action == "simulate_key":
+            letters = {one.keys for one in self.LETTERS if str(parameters[0]) in one.run}
+            used = (key for one in getattr(self.screen, "ACTIONS", ()) for key in key_names(one.keys))
+            return letters.isdisjoint(used)
         if action == "suspend_process":
             return not self.is_web
         return super().check_action(action, parameters)
@@ -363,7 +369,8 @@ class WorkbenchApp(App[None]):
         from workbench.app.tui.screens.go_to import GoToScreen
 
         if isinstance(self.screen, WorkbenchScreen):
-            self.push_screen(GoToScreen(self.screen, self.places, items=self.annotator is None), self._open_destination)
+            items = self._open_destination if self.annotator is None else None
+            self.push_screen(GoToScreen(self.screen, self.places, items), self._open_destination)
 
     def _open_destination(self, found: str | list[int] | None) -> None:
         below = len(self.screen_stack)
@@ -447,7 +454,15 @@ class WorkbenchApp(App[None]):
         from workbench.app.tui.screens.help import HelpScreen
 
         if isinstance(self.screen, WorkbenchScreen):
-            self.push_screen(HelpScreen(self.screen))
+            self.push_screen(HelpScreen(self.screen), self._press_or_open)
+
+    def _press_or_open(self, found: str | None) -> None:
+        from workbench.app.tui.screens.help import OPEN
+
+        if found and found.startswith(OPEN):
+            self.open_screen(found.removeprefix(OPEN))
+        elif found:
+            self.simulate_key(found)
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         opening = {f"app.open_screen({name!r})" for name in self.screen_names}
@@ -515,25 +530,3 @@ def run(
 
 def app_log(project: Project) -> Path:
     return project.path.with_name(f"{project.path.name}.app.log")
-
-
-ABOVE = "-notices-above"
-"""CSS class of a screen that shows notices at its top."""
-_MAX_LINES = 4
-"""Maximum height, in lines, of a focused widget of which notices cover no part."""
-
-
-def place_notices(screen: Screen[object]) -> None:
-    """Show notices in the half of the screen where the person isn't working."""
-    screen.set_class(_attended_line(screen) * 2 >= screen.size.height, ABOVE)
-
-
-def _attended_line(screen: Screen[object]) -> int:
-    from workbench.app.tui.kit.virtual_table import VirtualTable  # Home starts without importing it
-
-    focused = screen.focused
-    if isinstance(focused, VirtualTable):
-        return focused.region.y + 1 + (focused.cursor or 0) - focused.scroll_offset.y
-    if focused is None or focused.region.height > _MAX_LINES:
-        return 0
-    return focused.region.bottom

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import threading
-from collections import deque
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any, TypeVar
 
 from textual.binding import Binding
 from textual.timer import Timer
 from textual.widget import Widget
 
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu
-from workbench.app.tui.screen import LOG, WorkbenchScreen
+from workbench.app.tui.screen import LOG, Done, WorkbenchScreen
 from workbench.core.label import EXCLUSION_REASONS
 
 Result = TypeVar("Result")
@@ -29,12 +29,6 @@ def reason_menu(*more: Choice, question: str = WHY_UNSUITABLE) -> ChoiceMenu:
     return ChoiceMenu(question, [*(Choice(code, text) for code, text in EXCLUSION_REASONS.items()), *more])
 
 
-class _Job(NamedTuple):
-    work: Callable[[], Any]
-    then: Callable[[Any], None]
-    failed: Callable[[Exception], None]
-
-
 class Desk(WorkbenchScreen):
     """Shows one item after another; a key applies to the item that was visible when it was pressed.
 
@@ -42,8 +36,8 @@ class Desk(WorkbenchScreen):
     commit.
     """
 
-    _busy = False
-    """Whether a decision is being stored."""
+    _stored_now = 0
+    """Number of decisions that are being stored or wait for it."""
     _said = ""
     _coming = 0
     _seen_at: float | None = None
@@ -53,9 +47,7 @@ class Desk(WorkbenchScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self._jobs: deque[_Job] = deque()
-        self._job: _Job
-        self._one_at_a_time = threading.Lock()
+        self._one_at_a_time = ThreadPoolExecutor(1)
 
     # -- which item a key is meant for -------------------------------------------------------------
 
@@ -114,48 +106,35 @@ class Desk(WorkbenchScreen):
         self._said = saying
         self.mark_left()
         self._patience = self.set_timer(_SAYING_S, self.draw_line)
-        self._jobs.append(_Job(work, then, failed or self.store_failed))
-        self._start_job()
+        self._stored_now += 1
 
-    def _start_job(self) -> None:
-        if self._jobs and not self._busy:
-            self._busy = True
-            done, failed = self._finish_store, self._fail_store
-            self.in_background(self._run_job, done, failed=failed, group=_STORE, exclusive=False)
+        def run() -> None:
+            try:
+                result = work()
+            except Exception as error:
+                if not self.is_attached:
+                    LOG.exception("a decision was not stored after its screen was left")
+                self.post_message(Done(partial(self._go_on, "! not saved", failed or self.store_failed), error))
+                raise
+            self.post_message(Done(partial(self._go_on, "", then), result))
 
-    def _run_job(self) -> object:
-        with self._one_at_a_time:
-            self._job = self._jobs.popleft()
-            return self._job.work()
+        stored = self._one_at_a_time.submit(run)
+        self.in_background(stored.result, self._note_storable, group=_STORE, exclusive=False)
 
-    def _finish_store(self, result: object) -> None:
+    @property
+    def _busy(self) -> bool:
+        return self._stored_now > 0
+
+    def _note_storable(self, _: None) -> None:
         self.workbench.reported_away = ""
-        self._go_on("", self._job.then, result)
-
-    def _fail_store(self, error: Exception) -> None:
-        self._go_on("! not saved", self._job.failed, error)
 
     def _go_on(self, said: str, then: Callable[[Any], None], result: object) -> None:
-        self._busy, self._said = False, said
+        self._stored_now -= 1
+        self._said = said
         if self._patience is not None:
             self._patience.stop()
         then(result)
         self.draw_line()
-        self._start_job()
-
-    def on_unmount(self) -> None:
-        if self._jobs:
-            self.workbench.run_worker(self._run_jobs_left, thread=True, exit_on_error=False)
-
-    def _run_jobs_left(self) -> None:
-        while True:
-            with self._one_at_a_time:  # after the decision that is being stored
-                if not self._jobs:
-                    return
-                try:
-                    self._jobs.popleft().work()
-                except Exception:
-                    LOG.exception("a decision was not stored after its screen was left")
 
     def store_failed(self, error: Exception) -> None:
         """Continue after a store has failed; the keys work again."""

@@ -57,7 +57,6 @@ DESTINATIONS: Final = {
         Destination("add_judge", "n", "Add a judge", "a model server's verdicts under a name"),
         Destination("history", "l", "History", "your own labels"),
         Destination("quarantine", "x", "Quarantine", "rows rejected at import, and why"),
-        Destination("begin", "u", "Begin", "from a file to a first metric in four steps"),
     )
 }
 ANNOTATOR_DESTINATIONS: Final = ("home", "annotate", "adjudicate", "conflicts", "history")

@@ -251,14 +251,23 @@ def finding_actions(screen: str) -> tuple[Action, ...]:
 
 
 class FindingScreen(PromptScreen):
+    """Finds a text in the reader that has the focus, or had it last."""
+
     RESTING = Reader
+    _sought_in: Reader | None = None
 
     @property
     def reader(self) -> Reader:
-        return self.query_one(Reader)
+        return self.focused if isinstance(self.focused, Reader) else self._sought_in or self.query(Reader).first()
 
     def action_find(self) -> None:
+        self._sought_in = self.reader
         self.ask(_FIND, "/", hint="text to find")
+
+    def close_prompt(self) -> None:
+        super().close_prompt()
+        if self._sought_in is not None:
+            self._sought_in.focus()
 
     @on(PromptBar.Typed)
     def _typed(self, event: PromptBar.Typed) -> None:
@@ -269,10 +278,6 @@ class FindingScreen(PromptScreen):
         if text and not self.reader.hits:
             raise UsageError("Not found.")
         return True
-
-    @on(Reader.SearchChanged)
-    def _show_hit_number(self, event: Reader.SearchChanged) -> None:
-        event.reader.border_subtitle = f"hit {event.number} of {event.total}" if event.total else ""
 
     def action_find_next(self, step: int) -> None:
         self.reader.find_next(step)

@@ -33,7 +33,7 @@ from workbench.labelling.people import GuidelineReadings
 
 FOLLOW_S = 5.0
 """Seconds between two checks for new guidelines and answers."""
-LOOK_AGAIN_S = 10.0
+LOOK_AGAIN_S = 2.0
 AHEAD_S = 0.15
 """Seconds from showing an item to preparing the next one: less than anybody needs to read it."""
 

@@ -80,7 +80,12 @@ def shown_keys(name: str, keys: str) -> list[str]:
         name: The action's id.
         keys: Its default keys.
     """
-    return list(map(_display_key, key_names(_moved.get(name, keys))))
+    return list(map(_display_key, moved_keys(name, keys)))
+
+
+def moved_keys(name: str, keys: str) -> list[str]:
+    """Return Textual's names of the keys of an action, with the keymap in force."""
+    return key_names(_moved.get(name, keys))
 
 
 def _display_key(key: str) -> str:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import time
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from workbench.app.tui.screen import WorkbenchScreen
 
-_GROUP = "live"
+_GROUP, _LATE = "live", "late"
+_TICK_S = 0.01
+_AFTER_FAILURE_S = 5.0
 
 
 class LiveScreen(WorkbenchScreen):
@@ -17,13 +20,17 @@ class LiveScreen(WorkbenchScreen):
     There is one read at a time, and each is followed by a pause at least as long as the read, so that following a large
     database costs at most half a core. A screen covered by another one doesn't read.
 
+    What takes longer than the read follows it: see `late`.
+
     Attributes:
         LOOK_S: Seconds between two checks of the database's change counter.
+        LATE_REST: Pause after late work, as a multiple of its duration.
     """
 
     LOOK_S: ClassVar[float] = 1.0
-    _reading = False
-    _began = _rest_until = 0.0
+    LATE_REST: ClassVar[float] = 2.0
+    _reading = _is_late_running = False
+    _began = _rest_until = _late_after = 0.0
     _version: int | None = None
     _told = ""
 
@@ -61,11 +68,45 @@ class LiveScreen(WorkbenchScreen):
             return
         if self.must_read() or self.project.database.data_version() != self._version:
             self.read_again()
+        else:
+            self._start_late()
+
+    # -- what takes long ---------------------------------------------------------------------------
+
+    def late(self) -> Callable[[], Any] | None:
+        """Return work for a thread whose result follows what was read; None if there is none now."""
+        return None
+
+    def show_late(self, data: Any) -> None:
+        """Show the result of late work."""
+
+    def _start_late(self) -> None:
+        if self._is_late_running or not self.is_active or time.monotonic() < self._late_after:
+            return
+        if (work := self.late()) is not None:
+            self._is_late_running, began = True, time.monotonic()
+
+            def finished(data: Any) -> None:
+                self._pause_late(self.LATE_REST * (time.monotonic() - began))
+                self.show_late(data)
+
+            self.in_background(
+                work, finished, failed=lambda _: self._pause_late(_AFTER_FAILURE_S), group=_LATE, stops=True
+            )
+
+    def _pause_late(self, pause: float) -> None:
+        self._is_late_running, self._late_after = False, time.monotonic() + pause
+        self.set_timer(pause + _TICK_S, self._start_late)
+
+    def on_screen_suspend(self) -> None:
+        self.workers.cancel_group(self, _LATE)
+        self._is_late_running = False
 
     def _receive_data(self, data: Any) -> None:
         self._finish_read()
         self._told = ""
         self.show(data)
+        self._start_late()
 
     def _finish_read(self, _: Exception | None = None) -> None:
         now = time.monotonic()

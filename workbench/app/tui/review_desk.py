@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec import convert
 from textual.widgets import Static
@@ -19,11 +19,11 @@ from workbench.app.tui.kit.columns import OUTCOME_MARKS
 from workbench.app.tui.kit.item_panes import DECIDED, ReadyItem, against_gold, verdict_of
 from workbench.app.tui.kit.prompt_bar import NoteInput
 from workbench.app.tui.kit.queue_view import decision_words, review_lines
-from workbench.core.label import coordinator_name
+from workbench.core.label import LabelVerdict, coordinator_name
 from workbench.core.project import Project
 from workbench.data.records.browse import ItemDetail, ItemVerdict
 from workbench.labelling import coordinating
-from workbench.measuring.records.review import ERROR_CATEGORIES, ErrorCategory, Queue, Review
+from workbench.measuring.records.review import ERROR_CATEGORIES, ErrorCategory, Review
 from workbench.measuring.reviewing import deciding
 from workbench.measuring.reviewing.queues import ReviewQueue
 
@@ -61,25 +61,11 @@ class ReviewDesk:
 
     # -- deciding ----------------------------------------------------------------------------------
 
-    def confirm(self, completion: int, note: str) -> ReviewDecision:
-        return self._add(deciding.confirm(self._project, completion, by=self._by, queue=self._queue_name, note=note))
-
-    def send_back(self, completion: int, reason: str) -> ReviewDecision:
-        return self._add(
-            deciding.send_back(self._project, completion, reason=reason, by=self._by, queue=self._queue_name)
-        )
-
-    def mark_errors(self, completion: int, runs: Sequence[int], category: ErrorCategory, note: str) -> ReviewDecision:
-        """Record that the verdicts of these runs on an item are wrong, all with the same error category."""
-        verdicts = [(completion, run) for run in runs]
-        by, queue = self._by, self._queue_name
-        return self._add(*deciding.mark_errors(self._project, verdicts, category, by=by, queue=queue, note=note))
-
-    @property
-    def _queue_name(self) -> Queue | None:
-        return None if self.queue is None else self.queue.name
-
-    def _add(self, *reviews: Review) -> ReviewDecision:
+    def decide(self, store: Callable[..., Review | tuple[Review, ...]], *what: Any, **more: Any) -> ReviewDecision:
+        """Store a decision by one of the functions of `deciding`, with the reviewer's name and the queue."""
+        queue = None if self.queue is None else self.queue.name
+        found = store(self._project, *what, by=self._by, queue=queue, **more)
+        reviews = found if isinstance(found, tuple) else (found,)
         completion = reviews[0].completion
         self._decided.append(completion)
         self.reviewed.add(completion)
@@ -127,7 +113,7 @@ _ALL = "all"
 _INCLUDE = "include"
 
 REVIEWING_ACTIONS: tuple[Action, ...] = (
-    Action("item.confirm", "y", "confirm", "Gold ok", "Confirm that gold is right."),
+    Action("item.confirm", "y", "confirm", "Gold ok", "Confirm that gold is right, or decide it if there is none."),
     Action("item.send-back", "l", "send_back", "Relabel", "Have the item labelled again; asks why."),
     Action("item.error", "m", "mark_error", "Error", "Mark a verifier's error; asks for the kind."),
     Action("item.undo", "z", "take_back", "Undo", "Retract the decision on this item, or your last one."),
@@ -203,8 +189,19 @@ class Reviewing(Desk):
     # -- gold is right, or not ---------------------------------------------------------------------
 
     def action_confirm(self) -> None:
-        if (item := self._decidable_item) is not None and self.is_decision():
-            self._review(partial(self.desk.confirm, item.id, self.note))
+        if (item := self._decidable_item) is None or not self.is_decision():
+            return
+        decided = {(label.kind, label.annotator) for label in item.labels}
+        if item.gold == "none" or decided == {("adjudication", coordinator_name())}:
+            choices = [Choice("correct", "correct", "1"), Choice("incorrect", "incorrect", "0")]
+            menu = ChoiceMenu("No annotator has labelled it. What is gold?", choices, chosen=(item.gold,))
+            choose(self, menu, partial(self._decide_gold, item.id))
+        else:
+            self._review(deciding.confirm, item.id, note=self.note)
+
+    def _decide_gold(self, completion: int, verdict: LabelVerdict) -> None:
+        work = partial(deciding.decide_gold, self.project, completion, verdict, by=coordinator_name())
+        self._decide(completion, work, lambda _: f"Gold is {verdict} now, as you decided.")
 
     def action_send_back(self) -> None:
         if (item := self._decidable_item) is not None:
@@ -213,7 +210,7 @@ class Reviewing(Desk):
     def _send_back(self, completion: int, reason: str) -> None:
         if reason:
             self.note = reason  # there again, should it not be stored
-            self._review(partial(self.desk.send_back, completion, reason))
+            self._review(deciding.send_back, completion, reason=reason)
 
     def action_mark_error(self) -> None:
         if (item := self._decidable_item) is None:
@@ -244,8 +241,6 @@ class Reviewing(Desk):
             choose(self, ChoiceMenu("Which verifier errs?", choices), chose)
 
     def _ask_category(self, completion: int, erred: Sequence[ItemVerdict]) -> None:
-        runs = [verdict.run for verdict in erred]
-
         def chose(category: str) -> None:
             if category == "other" and not self.note:
                 choose(self, NoteInput("", "What is the error?"), noted)
@@ -258,15 +253,15 @@ class Reviewing(Desk):
                 mark("other")
 
         def mark(category: str) -> None:
-            kind = convert(category, ErrorCategory)
-            self._review(partial(self.desk.mark_errors, completion, runs, kind, self.note))
+            verdicts = [(completion, verdict.run) for verdict in erred]
+            self._review(deciding.mark_errors, verdicts, convert(category, ErrorCategory), note=self.note)
 
         names = printable(", ".join(verdict.verifier for verdict in erred))
         choices = [Choice(code, f"{code}: {sentence}") for code, sentence in ERROR_CATEGORIES.items()]
         choose(self, ChoiceMenu(f"Where is the error of {names}?", choices, wide=True), chose)
 
-    def _review(self, work: Callable[[], ReviewDecision]) -> None:
-        self.store(work, self._finish_review)
+    def _review(self, store: Callable[..., Review | tuple[Review, ...]], *what: Any, **more: Any) -> None:
+        self.store(partial(self.desk.decide, store, *what, **more), self._finish_review)
 
     def _finish_review(self, decision: ReviewDecision) -> None:
         self.note = ""

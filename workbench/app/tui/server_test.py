@@ -101,7 +101,7 @@ class ServerTestScreen(FormScreen):
             field.clear()
         for box in () if field is None else field.ancestors:
             if isinstance(box, OptionSection):
-                box.folded = False
+                box.collapsed = False
         return super().complain_at(error)
 
     # -- testing the server ------------------------------------------------------------------------

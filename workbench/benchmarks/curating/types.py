@@ -22,7 +22,7 @@ from workbench.core.label import LabelLine
 from workbench.core.options import grouped
 from workbench.core.project import Project, batches
 from workbench.core.selection import NAMELESS
-from workbench.core.taxonomy import TypeReport, TypeSuggestion, is_subtype, is_typed, parse_type
+from workbench.core.taxonomy import TYPES, TypeReport, TypeSuggestion, is_subtype, is_typed, parse_type
 from workbench.labelling import ledger
 from workbench.labelling.labels import LabelsImported, put_lines
 from workbench.measuring.records.curation import (
@@ -39,6 +39,7 @@ from workbench.measuring.store import curation
 from workbench.measuring.suggesting import agreement_of, type_reports
 from workbench.runs.generation import Models, ServerGeneration, Watch, WritingRequest, generating
 from workbench.runs.own_templates import CheckedTemplate, checked_call
+from workbench.tables.table import Column, Columns, count, word
 from workbench.verifiers.answer_type.published import READING as PUBLISHED_READING
 from workbench.verifiers.answer_type.published import named_in, prompt_in, published_request
 from workbench.verifiers.answer_type.verifier import OUTSIDE, PROMPT, READING, request, suggestion
@@ -363,8 +364,8 @@ def pool_status(project: Project, scope: Scope) -> PoolStatus:
     questions = pool(project, scope)
     reader = project.database.reader()
     drawn: dict[str, dict[str, int]] = {}
-    for name, source, count in curation.drawn(reader):
-        drawn.setdefault(source or NAMELESS, {})[name] = count
+    for name, source, n in curation.drawn(reader):
+        drawn.setdefault(source or NAMELESS, {})[name] = n
     by_source = grouped((question.source or NAMELESS, question) for question in questions)
     everywhere: Counter[str] = Counter()
     for name in by_source:
@@ -393,3 +394,21 @@ def _source_status(
         origins=dict(sorted(Counter(map(origin, inside)).items())),
         drawn=dict(drawn),
     )
+
+
+def _type_column(letter: str) -> Column[SourceStatus]:
+    return count(letter, lambda one: one.types.get(letter, 0))
+
+
+SOURCES: Final[Columns[SourceStatus]] = (
+    word("source", lambda one: one.source, room=(12, 40), tone="bold"),
+    word("licence", lambda one: "" if one.source == "all" else one.licence or "unknown", room=(7, 24)),
+    count("questions", lambda one: one.questions, room=9),
+    count("out", lambda one: one.questions - one.left),
+    count("left", lambda one: one.left),
+    *map(_type_column, TYPES),
+    count("other", lambda one: sum(n for letter, n in one.types.items() if letter not in (*TYPES, "none"))),
+    count("untyped", lambda one: one.types.get("none", 0)),
+    count("drawn", lambda one: sum(one.drawn.values())),
+)
+"""The pool, source by source."""

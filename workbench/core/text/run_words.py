@@ -1,4 +1,4 @@
-"""Describes runs in words: the isolation of programs, the work of cluster nodes, and timeouts."""
+"""Describes runs in words: calls to model servers and their cost, isolation of programs, cluster nodes, timeouts."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from workbench.core.code import Level, Provenance
-from workbench.core.run import ClusterUse, RunInfo
-from workbench.core.text.figures import counted
+from workbench.core.run import Amount, ClusterUse, Estimate, RunCosts, RunInfo, RunUsage
+from workbench.core.text.figures import NONE, compact_count, counted, dollars, time_to_minute
 
 LEVELS: Final[dict[Level, str]] = {
     "L3": "namespaces, Landlock and seccomp",
@@ -56,3 +56,72 @@ def timeout_words(counts: Mapping[str, int]) -> str:
         return ""
     parts = ", ".join(f"{count:,} {cause}" for cause, count in counts.items())
     return f"timeouts: {counted(whole, 'item')} had no more time ({parts})"
+
+
+def usage_words(used: RunUsage) -> list[str]:
+    """Return calls, tokens, money and failed attempts by class."""
+    words = [counted(used.calls, "call")]
+    if used.reused:
+        words.append(f"{used.reused:,} replies reused")
+    if used.prompt_tokens or used.completion_tokens:
+        words.append(tokens(used.prompt_tokens, used.completion_tokens))
+    if used.cost is not None:
+        words.append(dollars(used.cost))
+    if used.unpriced:
+        words.append(f"{used.unpriced:,} without a known price")
+    if used.errors:
+        failed = sorted(used.errors.items(), key=lambda pair: (-pair[1], pair[0]))
+        words.append("failed: " + ", ".join(f"{count:,} {code}" for code, count in failed))
+    return words
+
+
+def tokens(prompt: int, completion: int) -> str:
+    return f"{compact_count(prompt)} tokens in, {compact_count(completion)} out"
+
+
+def amount(found: Amount) -> str:
+    """Return a number of calls with their tokens and cost."""
+    cost = "cost unknown" if found.cost is None else dollars(found.cost)
+    return f"{counted(found.calls, 'call')}, {compact_count(found.tokens)} tokens, {cost}"
+
+
+def estimate_words(found: Estimate) -> str:
+    cost = "cost unknown: no price in workbench.toml" if found.cost is None else f"at most {dollars(found.cost)}"
+    return (
+        f"About {counted(found.calls, 'call')} for {counted(found.items, 'item')}: "
+        f"{compact_count(found.prompt_tokens)} tokens in, at most {compact_count(found.completion_tokens)} out, {cost}."
+        + "".join(f" Note: {note}." for note in found.notes)
+    )
+
+
+def run_lines(run: RunInfo, costs: RunCosts, *, after_timeouts: str = "", after_errors: str = "") -> Iterator[str]:
+    """Yield the verdicts, reasons, errors, isolation, nodes and costs of a run.
+
+    Args:
+        after_timeouts: What can be done about timeouts.
+        after_errors: What can be done about errors.
+    """
+    if run.trouble:
+        yield run.trouble
+    for title, counts in () if run.writes else (("verdicts", run.verdicts), ("reasons", run.reasons)):
+        yield f"{title}: " + (", ".join(f"{n} {word}" for word, n in (counts or {}).items()) or "–")
+    if run.timeouts:
+        yield timeout_words(run.timeouts) + after_timeouts
+    yield from (f"error: {words}" for words in run.failures)
+    if run.failures and after_errors:
+        yield after_errors
+    yield from isolation_lines(run)
+    yield from node_lines(run.cluster)
+    if run.usage is not None:
+        yield from _cost_lines(run.usage, costs)
+
+
+def _cost_lines(used: RunUsage, costs: RunCosts) -> Iterator[str]:
+    yield f"spent: {amount(costs.spent)}"
+    yield f"possibly spent in addition: {amount(costs.possibly_spent)}"
+    if costs.to_finish is not None:
+        yield f"to finish: about {amount(costs.to_finish)}"
+    for batch in costs.batches:
+        how = f"{batch.status or 'sent'}, since {time_to_minute(batch.sent_at or NONE)} UTC"
+        yield f"batch {batch.name or '–'}: {batch.calls:,} calls, {how}"
+    yield from (f"warning: {warning}" for warning in used.warnings)

@@ -339,20 +339,13 @@ def ids(connection: sqlite3.Connection, query: ProblemQuery) -> array[int]:
     return integers(row[0])
 
 
-def first_ids(connection: sqlite3.Connection, limit: int, after: int) -> list[int]:
+def first_ids(connection: sqlite3.Connection, limit: int) -> list[int]:
     rows = connection.execute(
         f"SELECT q.id FROM code_problems AS p JOIN questions AS q ON q.id = p.question_id "
-        f"WHERE q.id > ? AND {_IN} ORDER BY p.question_id LIMIT ?",
-        (after, limit),
+        f"WHERE {_IN} ORDER BY p.question_id LIMIT ?",
+        (limit,),
     )
     return [row[0] for row in rows]
-
-
-def count(connection: sqlite3.Connection) -> int:
-    row: tuple[int] = connection.execute(
-        f"SELECT count(*) FROM code_problems AS p JOIN questions AS q ON q.id = p.question_id WHERE {_IN}"
-    ).fetchone()
-    return row[0]
 
 
 def rows(

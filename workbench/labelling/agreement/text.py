@@ -25,7 +25,8 @@ from workbench.statistics.records.agreement import (
     PairAgreement,
     Share,
 )
-from workbench.tables.table import Column, Columns, aligned_rows, cells, column, count, metric_column, word
+from workbench.tables.document import Table
+from workbench.tables.table import Column, Columns, aligned_rows, cells, column, count, metric_column, table, text, word
 
 _WIDTH = 79
 
@@ -60,6 +61,40 @@ def agreement_text(report: AgreementReport) -> str:
     if len(report.over_time) > 1:
         blocks.append(_groups_text("over time (blocks of items in the order of completion)", None, report.over_time))
     return "\n\n".join(filter(None, blocks)) + "\n"
+
+
+_HEADLINE: Columns[tuple[str, str, str, str]] = (
+    word("", lambda line: line[0]),
+    text("value", lambda line: line[1]),
+    text("95 % interval", lambda line: line[2]),
+    text("", lambda line: line[3]),
+)
+
+
+def agreement_tables(report: AgreementReport) -> tuple[Table, ...]:
+    """Return the tables of pairs, coefficients, people, groups and time; none without a label."""
+    if not report.labels:
+        return ()
+    shared = f"common items by {report.shared_by}" if report.shared_by else "common items"
+    ceilings = [f"Ceiling: {ceiling_in_words(one)}" for one in report.ceiling]
+    modelled = any(person.sensitivity is not None for person in report.per_annotator)
+    found = (
+        table("Pairs", pair_columns(shared), report.cohen_kappa, notes=map(confounding, report.confounded)),
+        table("Coefficients", _HEADLINE, _headline_rows(report), notes=[_shares_text(report), *ceilings]),
+        table(
+            f"People, in % (n){'; sens and spec by the consensus model' if modelled else ''}",
+            people_columns(report.per_annotator),
+            report.per_annotator,
+        ),
+        table(
+            f"By {report.by}",
+            group_columns("group", report.by),
+            report.groups,
+            notes=[f"{AC1_BY_GROUP}."] if counts_single(report) else [],
+        ),
+        table("Over time, in blocks of items", group_columns("group", None), report.over_time),
+    )
+    return tuple(one for one in found if one.rows)
 
 
 def why_nothing(report: AgreementReport) -> str:

@@ -22,11 +22,12 @@ from workbench.core.database.events import Connection
 from workbench.core.database.journal import subject_place
 from workbench.core.errors import Command, UsageError, opt
 from workbench.core.item import Refusal
-from workbench.core.label import Task
+from workbench.core.label import LabelVerdict, Task
 from workbench.core.options import record_from
 from workbench.core.project import Parts, Project, batches
 from workbench.core.run import RefusedLine
 from workbench.core.selection import Condition, Selection
+from workbench.core.states import current_labels
 from workbench.core.taxonomy import type_display
 from workbench.data.formats.lines import LineRefusedError
 from workbench.data.formats.rows import read_checked
@@ -71,6 +72,34 @@ def confirm(project: Project, completion: int, *, by: str, queue: Queue | None =
             raise UndecidableError("There is no gold to confirm.", "Send the item back to be labelled.")
         said = desk.review("confirmed", queue=queue)
         return desk.find_equal_review(said) or desk.append(said)
+
+
+def decide_gold(project: Project, completion: int, verdict: LabelVerdict, *, by: str) -> None:
+    """Decide the gold of an item that no annotator has labelled, like an adjudicator; a later label reopens it.
+
+    A second decision of the same person replaces the first one.
+
+    Raises:
+        UndecidableError: The item has labels, or another person's or an imported gold.
+        UsageError: The item does not exist, or ``by`` is not a valid name.
+    """
+    with _open_item(project, completion, by, "") as desk:
+        said = events.events_of(desk.connection, "correctness", completion)
+        own = events.current_of(desk.connection, "correctness", completion, desk.person, "adjudication")
+        if current_labels(said) or (own is None and desk.gold != "none"):
+            raise UndecidableError("This item has labels or gold already.", "Confirm it, or send it back.")
+        decided = events.new_event(
+            "adjudication",
+            "correctness",
+            completion,
+            desk.person,
+            created_at=desk.moment,
+            round=events.round_of(desk.connection, "correctness", completion),
+            supersedes=None if own is None else own.uuid,
+            unblinded=True,
+            verdict=verdict,
+        )
+        ledger.record(desk.connection, decided)
 
 
 def send_back(project: Project, completion: int, *, reason: str, by: str, queue: Queue | None = None) -> Review:

@@ -123,5 +123,5 @@ def test_the_app_has_a_dash() -> None:
     detail = verifier_detail(sheet, "v", FIGURES["mcc"], descending=False, wide=True)
     at = [column.key for column in detail.columns].index("MCC")
     assert detail.rows[0].cells[at].text == "–"
-    by_mcc = group_detail(sheet, None, FIGURES["mcc"], (), width=120)
-    assert [shown.cells[2].text for shown in by_mcc.rows] == ["-0.500", "–"]
+    by_mcc = group_detail(sheet, None, FIGURES["mcc"], (), wide=True)
+    assert [shown.cells[at].text for shown in by_mcc.rows] == ["-0.500", "–"]

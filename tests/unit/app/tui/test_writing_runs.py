@@ -53,5 +53,5 @@ def test_details_end_with_the_calls() -> None:
     nothing = Amount(calls=0, tokens=0, cost=None)
     costs = RunCosts(attempts={}, ambiguous=[], spent=nothing, possibly_spent=nothing, to_finish=None)
     said = words(run_view.details(info(), costs, "p.db.runner.log"))
-    assert "119 answered" in said
-    assert not any(word in said for word in ("Verdicts", "Reasons", "0 of 0", "all items"))
+    assert "119 calls" in said
+    assert not any(word in said for word in ("verdicts", "reasons", "0 of 0", "all items"))

@@ -81,7 +81,6 @@ def test_problems_of_one_that_is_out_are_in_no_list(tmp_path: Path) -> None:
     project = solved_project(tmp_path)
     take_out(project, problems.datasets(project)[0], reason=WHY, by="ines")
     assert problems.datasets(project) == []
-    assert problem_rows.count(project.database.reader()) == 0
     assert list(problem_rows.ids(project.database.reader(), ProblemQuery())) == []
     assert problems.find(project, "own/clip") == []
 

@@ -1,26 +1,26 @@
 """Widgets for large tables and long texts; they run no SQL and don't know what a verifier is.
 
 Tables
-    virtual_table: a table of more rows than fit in memory. paged_view: reading its rows in threads. columns: its
-    columns and rows. sources: where its rows come from. arranged_view: a table that the user sorts and filters, by
-    means of arranging and conditions. filter_line: a line to type conditions into.
+    virtual_table: a table of more rows than fit in memory. columns: its columns and rows. sources: where its rows come
+    from. arranged_view: reads rows in threads, sorts and filters them by means of arranging and conditions.
+    filter_line: a line to type conditions into.
     copies: widgets with their own actions, and copying. table_messages: messages of a table to its screen.
     segments: parts of a drawn line in another style.
-    matrix_table: metrics with a cursor on one cell. pass_grid, pass_view, pass_texts: a pass matrix.
+    matrix_table: metrics with a cursor on one cell. pass_grid, pass_view: a pass matrix.
 
 Texts
     cells: texts in a line of terminal cells. reader: a long text. wrapping: line breaks at a width.
     card, card_texts: the final-answer card.
-    item_panes, solution_view, evidence, opinions: details of an item.
+    item_panes, solution_view, evidence: details of an item.
 
 Reports and runs as text
-    accuracy_sheet, accuracy_view, agreement_view, compare_view, overview, queue_view, run_view, triage_view:
+    accuracy_sheet, accuracy_view, overview, queue_view, run_view, triage_view:
     the texts of one screen each.
 
 Input
     prompt_bar: one line. choices: a menu. option_field: a field of a form. type_picker:
     an answer type.
-    path_suggester: completes a file's name. file_picker: a tree of files.
+    path_suggester: completes a file's name.
 
 Around a screen
     title_bar, footer.

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
-from functools import partial
+from collections.abc import Callable, Collection, Sequence
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -15,7 +14,6 @@ from workbench.app.tui.kit.accuracy_view import (
     PIN,
     SELECTION_JUDGE,
     Figure,
-    Interval,
     group_name,
     group_title,
     short_name,
@@ -33,10 +31,6 @@ from workbench.tables.table import Column, Columns, column, ends, word
 _BAR = 16
 
 _NAME_CELLS = 26
-
-_NUMBER_CELLS = 34  # cells of the other columns, gaps and scroll bar
-
-_MIN_BAR = 16
 
 
 class Detail(NamedTuple):
@@ -144,7 +138,7 @@ class AccuracySheet:
         return MatrixCell(text + star + other, glyph, figure.tint(row), Cell(text, value=value))
 
 
-# -- one verifier ------------------------------------------------------------------------------
+# -- below the matrix --------------------------------------------------------------------------
 
 
 def verifier_detail(sheet: AccuracySheet, verifier: str, figure: Figure, *, descending: bool, wide: bool) -> Detail:
@@ -156,12 +150,47 @@ def verifier_detail(sheet: AccuracySheet, verifier: str, figure: Figure, *, desc
         return row.group is not None, value is None, (-1 if descending else 1) * (value or 0.0)
 
     found.sort(key=lambda one: place_of(one[1]))
-    columns = _verifier_columns(sheet.report.by, wide=wide, scored=any(row.auroc is not None for _, row in found))
-    return Detail(
-        _verifier_title(sheet, verifier),
-        table_columns(columns),
-        rows_of(columns, found, lambda row: row.group is not None),
+    by = sheet.report.by
+    name: Column[AccuracyRow] = word(
+        "group",
+        lambda row: group_name(row.group, by),
+        room=(8, 50 if by == "reason" else 28),
+        tone=lambda row: "bold" if row.group is None else "",
     )
+    return _detail(_verifier_title(sheet, verifier), name, found, lambda row: row.group is not None, wide=wide)
+
+
+def group_detail(
+    sheet: AccuracySheet, group: str | None, figure: Figure, pinned: Collection[str], *, wide: bool
+) -> Detail:
+    """Return all metrics of all verifiers in one group, best first by the shown metric, undefined ones last."""
+    found = [row for name in sheet.verifiers if (row := sheet.row(name, group)) is not None and row.n]
+    sign = 1 if figure.rising is False else -1
+    found.sort(key=lambda row: (figure.of(row) is None, sign * (figure.of(row) or 0.0)))
+    name: Column[AccuracyRow] = word(
+        "verifier",
+        lambda row: _marked_name(sheet, row, pinned),
+        by=lambda row: row.verifier,
+        room=(12, _NAME_CELLS),
+        tone="bold",
+    )
+    title = Content.assemble(
+        (group_name(group, sheet.report.by), "bold $text-accent"),
+        (f" · best first by {figure.words.partition(':')[0]}", "$foreground-muted"),
+    )
+    return _detail(title, name, [(sheet.verifiers.index(row.verifier), row) for row in found], is_baseline, wide=wide)
+
+
+def _detail(
+    title: Content,
+    name: Column[AccuracyRow],
+    found: Sequence[tuple[int, AccuracyRow]],
+    block: Callable[[AccuracyRow], int],
+    *,
+    wide: bool,
+) -> Detail:
+    columns = (name, *_metric_columns(wide=wide, scored=any(row.auroc is not None for _, row in found)))
+    return Detail(title, table_columns(columns), rows_of(columns, found, block))
 
 
 def _verifier_title(sheet: AccuracySheet, verifier: str) -> Content:
@@ -177,19 +206,16 @@ def _verifier_title(sheet: AccuracySheet, verifier: str) -> Content:
     )
 
 
-def _verifier_columns(by: str | None, *, wide: bool, scored: bool) -> Columns[AccuracyRow]:
-    words = by == "reason"
+def _metric_columns(*, wide: bool, scored: bool) -> Columns[AccuracyRow]:
+    def metric(name: str) -> Column[AccuracyRow]:
+        found = METRICS[name]
+        room, there = 6 if found.low < 0 else 5, scored or not found.is_optional
+        return column(found.short, attrgetter(name), found.text, room=room, there=there, worst=found.worst)
 
     return (
-        word(
-            "group",
-            lambda row: group_name(row.group, by),
-            room=(8, 50 if words else 28),
-            tone=lambda row: "bold" if row.group is None else "",
-        ),
         column("n", lambda row: row.n, "{:,}".format if wide else compact_count, room=7 if wide else 5),
-        column("qst", lambda row: row.questions, compact_count, room=5, there=wide or not words),
-        _metric_column("coverage", there=wide or not words),
+        column("qst", lambda row: row.questions, compact_count, room=5),
+        metric("coverage"),
         column("acc", lambda row: row.accuracy, percent, room=5, tone="bold"),
         ends(lambda row: row.ci, percent_interval, words=True, room=(13, 14)),
         word(
@@ -198,76 +224,11 @@ def _verifier_columns(by: str | None, *, wide: bool, scored: bool) -> Columns[Ac
             by=lambda row: row.accuracy,
             room=_BAR,
             tone="accent",
-            there=wide and not words,
+            there=wide,
         ),
-        *(
-            _metric_column(name, there=scored or not METRICS[name].is_optional)
-            for name in METRICS
-            if name not in ("accuracy", "coverage")
-        ),
+        *(metric(name) for name in METRICS if name not in ("accuracy", "coverage")),
         column("? abst", lambda row: row.abstain, compact_count, room=6, there=wide, worst="high"),
         column("! err", lambda row: row.error, compact_count, room=6, there=wide, worst="high"),
-    )
-
-
-def _metric_column(name: str, *, there: bool) -> Column[AccuracyRow]:
-    metric = METRICS[name]
-    room = 6 if metric.low < 0 else 5
-    return column(metric.short, attrgetter(name), metric.text, room=room, there=there, worst=metric.worst)
-
-
-# -- one group ---------------------------------------------------------------------------------
-
-
-def group_detail(
-    sheet: AccuracySheet, group: str | None, figure: Figure, pinned: Collection[str], *, width: int
-) -> Detail:
-    """Return all verifiers in one group, best first, undefined metrics last; bars show the best baseline as a line.
-
-    Args:
-        width: Width of the table in terminal cells; bars take the cells that the numbers leave free.
-    """
-    found = [row for name in sheet.verifiers if (row := sheet.row(name, group)) is not None and row.n]
-    found.sort(key=lambda row: (figure.of(row) is None, -(figure.of(row) or 0.0)))
-    line = _best_baseline(found, figure)
-    room = max(_MIN_BAR, width - _NAME_CELLS - _NUMBER_CELLS)
-    low, high = figure.ends
-    at = None if line is None else figure.share(figure.of(line) or 0.0)
-    columns: Columns[AccuracyRow] = (
-        word(
-            "verifier",
-            lambda row: _marked_name(sheet, row, pinned),
-            by=lambda row: row.verifier,
-            room=(12, _NAME_CELLS),
-            tone="bold",
-        ),
-        column("n", lambda row: row.n, compact_count, room=5),
-        column("value", figure.of, figure.text, room=6, tone="bold"),
-        ends(figure.interval, partial(_interval_text, figure), words=True, room=(14, 16)),
-        word(
-            low.ljust(room - len(high)) + high,
-            lambda row: _interval_bar(figure, row, room, at),
-            by=figure.of,
-            room=room,
-            tone="accent",
-        ),
-    )
-    rows = ((sheet.verifiers.index(row.verifier), row) for row in found)
-    return Detail(_group_title(sheet, group, figure, line), table_columns(columns), rows_of(columns, rows, is_baseline))
-
-
-def _best_baseline(rows: list[AccuracyRow], figure: Figure) -> AccuracyRow | None:
-    found = [row for row in rows if is_baseline(row) and figure.of(row) is not None]
-    if not found or figure.rising is None:
-        return None
-    return (max if figure.rising else min)(found, key=lambda row: figure.of(row) or 0.0)
-
-
-def _group_title(sheet: AccuracySheet, group: str | None, figure: Figure, line: AccuracyRow | None) -> Content:
-    against = f" · ┊ {line.verifier} {figure.text(figure.of(line))}" if line is not None else ""
-    return Content.assemble(
-        (group_name(group, sheet.report.by), "bold $text-accent"),
-        (f" · {figure.words.partition(':')[0]}{printable(against)}", "$foreground-muted"),
     )
 
 
@@ -275,15 +236,3 @@ def _marked_name(sheet: AccuracySheet, row: AccuracyRow, pinned: Collection[str]
     progress = sheet.judged(row.verifier)
     name = sheet.mark(row.verifier, pinned) + printable(row.verifier)
     return fit(name, _NAME_CELLS - 1 - len(progress)).rstrip() + f" {progress}" if progress else name
-
-
-def _interval_text(figure: Figure, ends: Interval | None) -> str:
-    return NONE if ends is None else f"[{figure.text(ends[0])}, {figure.text(ends[1])}]"
-
-
-def _interval_bar(figure: Figure, row: AccuracyRow, room: int, line: float | None) -> str:
-    value = figure.of(row)
-    if value is None or figure.rising is None:
-        return NONE
-    low, high = figure.interval(row) or (value, value)
-    return interval_bar(figure.share(value), figure.share(low), figure.share(high), room, line)

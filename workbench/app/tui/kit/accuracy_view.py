@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 # -- What a cell of the accuracy table can show: the metric in words, its scale, its text and its interval.
 
 
-Interval = tuple[float, float]
 PALE_N: Final = 10
 """Number of items at which a cell has half of its full colour; with fewer items it is paler."""
 
@@ -52,7 +51,6 @@ class Figure(NamedTuple):
         high: The upper end.
         ends: Labels of both ends in the legend.
         rising: Whether a higher value is better; None if the metric has no scale.
-        interval: Returns its 95 % interval in a row, if there is one.
         tested: Whether the row's q-value is a test of this metric.
     """
 
@@ -63,7 +61,6 @@ class Figure(NamedTuple):
     high: float = 1.0
     ends: tuple[str, str] = ("0", "100")
     rising: bool | None = True
-    interval: Callable[[AccuracyRow], Interval | None] = lambda _: None
     tested: bool = False
 
     def step(self, row: AccuracyRow) -> int | None:
@@ -78,10 +75,6 @@ class Figure(NamedTuple):
             return None
         return tint(step, rising=self.rising) * row.n / (row.n + PALE_N)
 
-    def share(self, value: float) -> float:
-        """Return the position of a value on the scale, from 0 to 1."""
-        return (value - self.low) / (self.high - self.low)
-
 
 def _metric_figure(name: str, metric: Metric) -> Figure:
     return Figure(
@@ -91,7 +84,6 @@ def _metric_figure(name: str, metric: Metric) -> Figure:
         low=metric.low,
         ends=(f"{100 * metric.low:g}", "100") if metric.unit else (f"{metric.low:g}", "1"),
         rising=metric.better == "high",
-        interval=attrgetter(metric.interval) if metric.interval else lambda _: None,
         tested=name == "accuracy",
     )
 

@@ -1,17 +1,24 @@
-"""A table that the user sorts and filters; columns can be hidden and resized, and their values counted."""
+"""A table that reads pages of rows in threads, and that the user sorts and filters; columns can be hidden and resized,
+and their values counted.
+"""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
+from contextlib import suppress
+from functools import cache, partial
 from itertools import chain
 from typing import Any, ClassVar, Final
 from weakref import WeakKeyDictionary
 
+from textual import on
 from textual.app import App
+from textual.scroll_view import ScrollView
+from textual.worker import Worker, WorkerState, get_current_worker
 
+from workbench.app.tui.allocating import release_worker_after
 from workbench.app.tui.keymap import Action, key_names
 from workbench.app.tui.kit import table_messages as messages
 from workbench.app.tui.kit.arranging import ArrangedSource
@@ -33,8 +40,8 @@ from workbench.app.tui.kit.columns import (
 from workbench.app.tui.kit.conditions import ConditionSuggester, condition_text, condition_value, read_line, values_of
 from workbench.app.tui.kit.copies import ActingWidget, Copyable, row_copyables
 from workbench.app.tui.kit.filter_line import FilterLine
-from workbench.app.tui.kit.paged_view import PagedView
-from workbench.app.tui.kit.sources import MemorySource
+from workbench.app.tui.kit.sources import PAGE, MemorySource, PageCache
+from workbench.core.progress import Listener, Stopped, listening_with
 from workbench.core.selection import Condition
 from workbench.tables.document import Table
 from workbench.tables.table import Columns
@@ -66,10 +73,14 @@ def _keys_of(actions: tuple[Action, ...]) -> frozenset[str]:
     return frozenset(key for one in actions for key in key_names(one.keys))
 
 
-class ArrangedView(PagedView, ActingWidget):
+class ArrangedView(ScrollView, ActingWidget):
     """A list of rows in the order and under the conditions that the user has chosen.
 
+    Its threads communicate with it only by messages. One reads the ids of all rows, and one the requested pages, the
+    newest request first. A new source cancels what the older one still reads.
+
     Attributes:
+        selected_id: Id of the selected row; the cursor stays on it when the rows change.
         ACTIONS: Actions of every list.
         sort: The current order; None for the source's own.
         asked: Conditions of the screen's query.
@@ -83,7 +94,13 @@ class ArrangedView(PagedView, ActingWidget):
     ACTIONS: ClassVar[tuple[Action, ...]] = _ACTIONS
 
     def __init__(self, source: RowSource | None, sort: Sort | None, *, id: str | None, classes: str | None) -> None:
-        super().__init__(source, id=id, classes=classes)
+        super().__init__(id=id, classes=classes)
+        self.selected_id: int | None = None
+        self._chosen = False  # by the user or a screen; otherwise the cursor is just on the first row
+        self._source = source
+        self._cache: PageCache | None = None
+        self.ready = False
+        self._fetcher: Worker[None] | None = None
         self.sort = sort
         self.asked: tuple[Condition, ...] = ()
         self.conditions: tuple[Condition, ...] = ()
@@ -92,6 +109,14 @@ class ArrangedView(PagedView, ActingWidget):
         self.column = 0
         self._given = source
         self._painter: RowPainter | None = None
+
+    @abstractmethod
+    def _rows_changed(self) -> None:
+        """Redraw: the number of rows has changed, or rows can't be read."""
+
+    @abstractmethod
+    def _page_arrived(self, first: int) -> None:
+        """Redraw: the page that begins with row `first` has been read."""
 
     @abstractmethod
     def _measure(self) -> None:
@@ -109,6 +134,74 @@ class ArrangedView(PagedView, ActingWidget):
     def layout_of_columns(self) -> Layout:
         known = _LAYOUTS.setdefault(self.app, {})
         return known.setdefault(f"{type(self.screen).__name__}.{self.id}", Layout())
+
+    # -- reading in threads ------------------------------------------------------------------------
+
+    @property
+    def row_count(self) -> int:
+        return 0 if self._cache is None else self._cache.count
+
+    def on_mount(self) -> None:
+        self._load(natural=True)
+
+    def _start(self, group: str, work: partial[None]) -> Worker[None]:
+        # The description is given because the default one is the repr of everything in `work`.
+        return self.run_worker(
+            release_worker_after(work), group=group, description=group, thread=True, exclusive=True, exit_on_error=False
+        )
+
+    def _load(self, *, natural: bool) -> None:
+        if self._source is not None and self.is_attached:
+            self._start("table-ids", partial(self._read_ids, self._source, natural))
+
+    def _read_ids(self, source: RowSource, natural: bool) -> None:
+        worker = get_current_worker()
+        if natural:
+            first = PageCache(source)
+            first.put(first.read(0))
+            self.post_message(messages.ViewReady(worker, first))
+        cache = None
+        with listening_with(Listener(lambda: worker.is_cancelled)), suppress(Stopped):
+            cache = PageCache(source, source.ids())
+        if cache is None or worker.is_cancelled:
+            return
+        sought = self.selected_id if self._chosen else None
+        index = 0 if sought is None else cache.index_of(sought)
+        near = (max(0, (index or 0) + step) for step in (-PAGE // 2, PAGE // 2))
+        for number in {row // PAGE for row in (*near, cache.count - 1) if 0 <= row < cache.count}:
+            cache.put(cache.read(number))  # the last page too: it often has the widest numbers
+        self.post_message(messages.ViewReady(worker, cache, sought, index))
+
+    def _read_pages(self, cache: PageCache, numbers: Sequence[int]) -> None:
+        for number in numbers:
+            self.post_message(messages.PageReady(cache, cache.read(number)))
+
+    def _fetch_wishes(self) -> None:
+        if self._cache is None or not (self._fetcher is None or self._fetcher.is_finished):
+            return
+        if wanted := self._cache.take_requests():
+            self._fetcher = self._start("table-pages", partial(self._read_pages, self._cache, wanted))
+
+    def _set_cache(self, cache: PageCache) -> None:
+        self._cache = cache
+        self.ready = cache.ids is not None
+
+    @on(messages.PageReady)
+    def _page_ready(self, event: messages.PageReady) -> None:
+        if event.cache is self._cache:
+            self._cache.put(event.page)
+            self._page_arrived(event.page.number * PAGE)
+
+    @on(Worker.StateChanged)
+    def _worker_changed(self, event: Worker.StateChanged) -> None:
+        if event.state is WorkerState.SUCCESS:
+            self._fetch_wishes()
+        if event.state is not WorkerState.ERROR or event.worker.error is None:
+            return
+        if event.worker is self._fetcher and self._cache is not None:
+            self._cache.fetch_failed()
+        self._rows_changed()
+        self.post_message(messages.Failed(self, event.worker.error))
 
     # -- where rows come from ----------------------------------------------------------------------
 
@@ -139,8 +232,7 @@ class ArrangedView(PagedView, ActingWidget):
         assert given is not None
         sort = None if given.queried else self.sort
         self._source = ArrangedSource(given, sort, self.conditions) if sort or self.conditions else given
-        self._ready = False
-        self._known_count = None
+        self.ready = False
         self._load(natural=True)
         self._measure()
 

@@ -8,7 +8,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from operator import itemgetter
-from threading import Event
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from workbench.app.tui.kit.columns import RowSource, Sort, TableRow
@@ -23,7 +22,6 @@ _NOTHING: Final = {"", NONE, "…", "none"}
 """Texts for a missing value."""
 _OUTCOMES: Final = {"incorrect": 0, "error": 1, "abstain": 2, "correct": 3}
 """Verdicts, worst first."""
-_PATIENCE_S = 0.1
 _CHUNK = 1_000
 """Number of rows read at once."""
 
@@ -67,16 +65,6 @@ class ArrangedSource:
     def __init__(self, base: RowSource, sort: Sort | None, conditions: Sequence[Condition] = ()) -> None:
         self.columns, self.page = base.columns, base.page
         self._base, self._sort, self._conditions = base, sort, conditions
-        self._known = Event()
-        self._count = 0
-
-    def count(self) -> int:
-        """Return the number of rows; if there are conditions, wait until ``ids`` has been called once."""
-        if not self._conditions:
-            return self._base.count()
-        while not self._known.wait(_PATIENCE_S):
-            raise_if_cancelled()
-        return self._count
 
     def ids(self) -> array[int]:
         """Return the ids of the rows that meet the conditions, in order.
@@ -84,13 +72,8 @@ class ArrangedSource:
         Raises:
             Stopped: The view was closed.
         """
-        try:
-            wanted = row_filter(self._conditions, self.columns)
-            found = self._sorted_ids(row for row in read_all(self._base) if row.cells and wanted(row))
-            self._count = len(found)
-        finally:
-            self._known.set()
-        return found
+        wanted = row_filter(self._conditions, self.columns)
+        return self._sorted_ids(row for row in read_all(self._base) if row.cells and wanted(row))
 
     def _sorted_ids(self, rows: Iterator[TableRow]) -> array[int]:
         sort = self._sort
@@ -102,13 +85,13 @@ class ArrangedSource:
             blocks[row.block].append((rank(row.cells[place].value), row.id))
         return array("q", chain.from_iterable(_sorted_block_ids(blocks[block], sort) for block in sorted(blocks)))
 
-    def first_page(self, limit: int, offset: int = 0) -> list[TableRow]:
+    def first_page(self, limit: int) -> list[TableRow]:
         """Return sorted and filtered rows if all are in memory; otherwise rows in the original order, or none if there
         are conditions.
         """
         if isinstance(self._base, MemorySource):
-            return self.page(self.ids()[offset : offset + limit])
-        return [] if self._conditions else self._base.first_page(limit, offset)
+            return self.page(self.ids()[:limit])
+        return [] if self._conditions else self._base.first_page(limit)
 
 
 _Ranked: TypeAlias = tuple[tuple[bool, Any] | None, int]

@@ -334,11 +334,6 @@ class FinalAnswerCard(Container):
             event.input.remove_class("open")
             self.full.focus()
 
-    @on(Reader.SearchChanged, "#card-full")
-    def _search_changed(self, event: Reader.SearchChanged) -> None:
-        event.stop()
-        self.full.border_subtitle = f"{event.number} of {event.total}" if event.query else ""
-
 
 def reference_row(texts: CardTexts, raw: bool) -> Content:
     card = texts.card

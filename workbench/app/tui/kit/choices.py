@@ -193,6 +193,10 @@ class ChoiceMenu(BoxScreen[str | None]):
         self.dismiss(self.listed[event.option_index - bool(self._about)].value)
 
 
+_STEPS = {"up": -1, "down": 1, "pageup": -10, "pagedown": 10}
+"""Key -> lines by which it moves the cursor."""
+
+
 class PickMenu(ChoiceMenu):
     """A menu that typing filters; enter chooses the line under the cursor.
 
@@ -209,8 +213,7 @@ class PickMenu(ChoiceMenu):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss", "Cancel"),
-        Binding("up", "move(-1)", show=False),
-        Binding("down", "move(1)", show=False),
+        *(Binding(key, f"move({step})", show=False) for key, step in _STEPS.items()),
     ]
 
     def __init__(
@@ -241,20 +244,30 @@ class PickMenu(ChoiceMenu):
     @on(Input.Changed)
     def _changed(self, event: Input.Changed) -> None:
         event.stop()
-        self.listed = self.matching(event.value.strip())
+        self.show_matching(event.value.strip())
+
+    def show_matching(self, typed: str) -> None:
+        self.listed = self.matching(typed)
         self.query_one(OptionList).set_options(self._options())
         self.action_move(0)
 
     def action_move(self, step: int) -> None:
+        """Move the cursor, past lines that can't be chosen."""
         menu, first = self.query_one(OptionList), bool(self._about)
-        at = (menu.highlighted if menu.highlighted is not None else first) + step
-        menu.highlighted = min(max(at, first), first + len(self.listed) - 1) if self.listed else None
+        places = [place for place, one in enumerate(self.listed, first) if not one.disabled]
+        at = (menu.highlighted or 0) + step
+        beyond = [place for place in places if place >= at] if step >= 0 else [one for one in places if one <= at][::-1]
+        menu.highlighted = next(iter(beyond or places[-1 if step >= 0 else 0 :]), None)
 
     @on(Input.Submitted)
     def _entered(self, event: Input.Submitted) -> None:
         event.stop()
+        self.entered(event.value.strip())
+
+    def entered(self, typed: str) -> None:
+        """Choose the line under the cursor."""
         at = self.query_one(OptionList).highlighted
-        if at is not None and not self.listed[at - bool(self._about)].disabled:
+        if at is not None:
             self.dismiss(self.listed[at - bool(self._about)].value)
 
 

@@ -54,7 +54,7 @@ class TableColumn(NamedTuple):
         min_width: Minimum width, as long as other columns can still be made narrower.
         ideal_width: Width beyond which the column grows only if space is left over.
         worst: Whether low or high values are bad; the first sort puts the bad ones on top.
-        below: A second line of the heading; empty in all columns of most tables.
+        below: Further lines of the heading; none in most tables.
     """
 
     key: str
@@ -63,7 +63,7 @@ class TableColumn(NamedTuple):
     ideal_width: int = 24
     align: Align = "left"
     worst: Worst = "low"
-    below: str = ""
+    below: tuple[str, ...] = ()
 
 
 class Sort(NamedTuple):
@@ -99,13 +99,10 @@ class RowSource(Protocol):
     def columns(self) -> Sequence[TableColumn]:
         """Return the columns in order; the first one stays in sight when the table scrolls sideways."""
 
-    def count(self) -> int:
-        """Return the number of rows."""
-
     def ids(self) -> array[int]:
         """Return the ids of all rows in order (``array('q')``); may be slow."""
 
-    def first_page(self, limit: int, offset: int = 0) -> list[TableRow]:
+    def first_page(self, limit: int) -> list[TableRow]:
         """Return rows in the order that is fastest to read; they are shown until the ids are known."""
 
     def page(self, ids: Sequence[int]) -> list[TableRow]:
@@ -167,8 +164,14 @@ def _sheet_column(found: Table, place: int, title: str, rows: Sequence[TableRow]
 
 
 def natural_widths(columns: Sequence[TableColumn], rows: Iterable[TableRow]) -> list[int]:
-    """Return each column's width in cells that shows its title (with a sort mark) and all its values in full."""
-    widths = [max(cell_len(column.title) + 2, cell_len(column.below)) for column in columns]
+    """Return each column's width in cells that shows its title (with a sort mark, unless it is one or two cells wide)
+    and all its values in full.
+    """
+    marks = (0 if column.title and column.ideal_width < 3 else 2 for column in columns)
+    widths = [
+        max(cell_len(column.title) + mark, *map(cell_len, column.below), 0)
+        for column, mark in zip(columns, marks, strict=True)
+    ]
     for row in rows:
         for index, cell in enumerate(row.cells):
             small = cell_len(cell.small) + 1 if cell.small else 0
@@ -226,7 +229,6 @@ class Layout:
 
 _CURSOR = "›"
 _MARGIN = 1  # the cursor mark
-_GAP = 1  # between columns
 _HERE = Style(reverse=True)  # the title of the column under the cursor
 _CELL = Style(underline=True)  # the cell under the cursor
 
@@ -239,18 +241,26 @@ class RowPainter:
         style_of: Returns the Rich style of a part ("row", "cursor", "header", "gone" or a cell style).
         layout: Which columns are drawn, and their widths.
         cells: Whether the cursor marks only a cell, and the name of its row; otherwise it marks the whole row.
+        gap: Cells between columns; after the first one there is always one.
 
     Attributes:
+        lines_below: Number of further lines of the heading.
         shown: Indexes of the drawn columns. The methods' column numbers are indexes into this list.
         widths: Widths of the drawn columns, in cells.
     """
 
     def __init__(
-        self, columns: Sequence[TableColumn], style_of: Callable[[str], Style], layout: Layout, *, cells: bool = False
+        self,
+        columns: Sequence[TableColumn],
+        style_of: Callable[[str], Style],
+        layout: Layout,
+        *,
+        cells: bool = False,
+        gap: int = 1,
     ) -> None:
         self.columns = tuple(columns)
-        self.has_below = any(column.below for column in columns)
-        self._cells = cells
+        self.lines_below = max((len(column.below) for column in columns), default=0)
+        self._cells, self._gap = cells, gap
         self._style_of = style_of
         self._layout = layout
         self._natural = natural_widths(columns, ())
@@ -271,28 +281,26 @@ class RowPainter:
         hidden, asked = self._layout.hidden, self._layout.widths
         self.shown = [place for place, one in enumerate(self.columns) if one.key not in hidden] or [0]
         columns = [self.columns[place] for place in self.shown]
-        gaps = _MARGIN + _GAP * len(columns)
+        gaps = _MARGIN + 1 + self._gap * (len(columns) - 1)
         found = fit_widths(columns, [self._natural[place] for place in self.shown], available - gaps)
         self.widths = [asked.get(column.key, width) for column, width in zip(columns, found, strict=True)]
         most = min(available // 2, self._natural[0]) if self._cells else available // 2
         self.widths[0] = max(1, min(self.widths[0], most))
-        self._frozen = _MARGIN + self.widths[0] + _GAP
+        self._frozen = _MARGIN + self.widths[0] + 1
         self.total_width = gaps + sum(self.widths)
 
+    def _begin_of(self, column: int) -> int:
+        """Return the first cell of a column, or of what follows the last one."""
+        return self._frozen + sum(self.widths[1:column]) + self._gap * (column - 1) if column else _MARGIN
+
     def column_at(self, x: int, scroll_x: int) -> int | None:
-        edge = _MARGIN
         place = x if x < self._frozen else x + scroll_x
-        for number, width in enumerate(self.widths):
-            edge += width + _GAP
-            if place < edge:
-                return number
-        return None
+        return next((number for number in range(len(self.widths)) if place < self._begin_of(number + 1)), None)
 
     def scrolled_to(self, column: int, scroll_x: int) -> int:
         if not column:
             return scroll_x
-        begin = _MARGIN + sum(self.widths[:column]) + _GAP * column
-        end = begin + self.widths[column] + _GAP
+        begin, end = self._begin_of(column), self._begin_of(column + 1)
         return max(0, min(max(scroll_x, end - self._available), begin - self._frozen))
 
     def header(self, sort: Sort | None, sorting: bool, scroll_x: int, here: int | None = None) -> Strip:
@@ -311,8 +319,10 @@ class RowPainter:
             cells.append(Cell(title))
         return self._line(cells, "header", " ", scroll_x, here)
 
-    def below(self, scroll_x: int) -> Strip:
-        return self._line([Cell(self.columns[place].below) for place in self.shown], "header", " ", scroll_x, None)
+    def below(self, number: int, scroll_x: int, here: int | None = None) -> Strip:
+        """Return a further line of the heading, counted from 0."""
+        lines = (self.columns[place].below[number : number + 1] for place in self.shown)
+        return self._line([Cell("".join(line)) for line in lines], "header", " ", scroll_x, here)
 
     def row(self, row: TableRow, *, cursor: bool, scroll_x: int, here: int | None = None) -> Strip:
         """Return the line of a row; a row without cells no longer exists.
@@ -345,7 +355,7 @@ class RowPainter:
                     text = "…".ljust(width)
                 elif begin < self._frozen + scroll_x:
                     text = "…".rjust(width)
-            begin += width + _GAP
+            begin += width + (self._gap if number else 1)
             if number == here:
                 own = self._style_of("cursor") if self._cells and part == "row" else base
                 segments += (Segment(plain, base), Segment(text, own + (_HERE if part == "header" else _CELL)))
@@ -358,7 +368,7 @@ class RowPainter:
                 plain = ""
             else:
                 plain += text
-            plain += " " if number else edge
+            plain += " " * self._gap if number else edge
         segments.append(Segment(plain, base))
         strip = Strip(segments, self.total_width)
         room = self._available - self._frozen

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import zip_longest
 from typing import Any, Final
 
 from rich.cells import cell_len
@@ -25,10 +24,7 @@ from workbench.data.records.browse import ItemDetail, ItemLabel, ItemVerdict
 from workbench.measuring.records.review import Review
 from workbench.runs.previewing import PreviewedCall
 
-MIN_PAIR_CELLS: Final = 40
-"""Minimum width in cells at which two answers are side by side."""
 INDENT: Final = "  "
-_BETWEEN = " │ "
 _HEAD = len(f"{ANSWER_SIGN}completion ")
 _MAX_ANSWER = 400
 """Maximum characters of a shown final answer."""
@@ -47,7 +43,6 @@ def evidence(
     item: ItemDetail,
     width: int = 0,
     *,
-    beside: bool = False,
     raw: bool = False,
     chosen: str | None = None,
     reviews: Sequence[Review] = (),
@@ -57,7 +52,6 @@ def evidence(
     Args:
         item: The item.
         width: Cells to lay the lines out for; 0 leaves that to the reader.
-        beside: Put final answers side by side, if the width allows.
         raw: Show final answers as stored, not rendered.
         chosen: The verifier whose verdict is chosen; its answers are marked in their texts.
         reviews: The reviewers' current decisions on the item.
@@ -71,7 +65,7 @@ def evidence(
             marks[FIRST] = [len(lines)]
         if verdict.verifier == chosen:
             marks[CHOSEN] = [len(lines)]
-        lines.extend(_verdict_lines(verdict, width, beside, raw, verdict.verifier == chosen))
+        lines.extend(_verdict_lines(verdict, width, raw, verdict.verifier == chosen))
     return RenderedText(tuple(RenderedLine(line, (0, 0)) for line in lines), marks)
 
 
@@ -130,11 +124,11 @@ def _verdicts_heading(item: ItemDetail, chosen: str | None) -> Iterator[Line]:
         yield (Span("none yet", "dim"),)
 
 
-def _verdict_lines(verdict: ItemVerdict, width: int, beside: bool, raw: bool, chosen: bool) -> Iterator[Line]:
+def _verdict_lines(verdict: ItemVerdict, width: int, raw: bool, chosen: bool) -> Iterator[Line]:
     sign = Span(_SIGN, "bold") if chosen else Span(" " * len(_SIGN))
     yield sign, _verdict_span(verdict.verdict), Span(f" {verdict.verifier}", "bold")
     yield from _wrapped_lines(explanation(verdict, raw=raw), "", width)
-    yield from answers(verdict, width, beside=beside, raw=raw, marked=chosen)
+    yield from answers(verdict, width, raw=raw, marked=chosen)
     yield from _wrapped_lines(verdict.detail or "", "", width)
     yield from _wrapped_lines(_verdict_facts(verdict, chosen), "dim", width)
 
@@ -166,13 +160,12 @@ def _verdict_span(word: str) -> Span:
     return Span(f"{mark} {word}", _STYLES.get(word, "bold"))
 
 
-def answers(verdict: ItemVerdict, width: int, *, beside: bool, raw: bool, marked: bool) -> Iterator[Line]:
+def answers(verdict: ItemVerdict, width: int, *, raw: bool, marked: bool) -> Iterator[Line]:
     """Yield the reference's and the completion's final answer as a verifier read them.
 
     Args:
         verdict: The verdict.
         width: Available cells; 0 if unknown.
-        beside: Put the two answers side by side, if the width allows.
         raw: Show the stored text instead of the rendered one.
         marked: Whether the answers are marked in their texts; the titles then show the same sign.
     """
@@ -183,13 +176,9 @@ def answers(verdict: ItemVerdict, width: int, *, beside: bool, raw: bool, marked
         _answer_title("completion", marked and verdict.candidate_span is not None),
     )
     texts = (verdict.reference_final, verdict.candidate_final)
-    if beside and width >= MIN_PAIR_CELLS:
-        room = (width - len(INDENT) - len(_BETWEEN)) // 2
-        yield from _side_by_side(heads, [_answer_spans(text, room, raw) for text in texts], room)
-    else:
-        room = width - len(INDENT) - _HEAD
-        for head, text in zip(heads, texts, strict=True):
-            yield from _titled_answer_lines(head, _answer_spans(text, room, raw))
+    room = width - len(INDENT) - _HEAD
+    for head, text in zip(heads, texts, strict=True):
+        yield from _titled_answer_lines(head, _answer_spans(text, room, raw))
 
 
 def _answer_title(title: str, marked: bool) -> Span:
@@ -201,16 +190,6 @@ def _titled_answer_lines(head: Span, lines: list[Span]) -> Iterator[Line]:
     yield Span(INDENT), *_padded(head, _HEAD), first
     for line in others:
         yield Span(INDENT + " " * _HEAD), line
-
-
-def _side_by_side(heads: tuple[Span, Span], columns: list[list[Span]], room: int) -> Iterator[Line]:
-    yield Span(INDENT), *_padded(heads[0], room), _column_separator(), heads[1]
-    for left, right in zip_longest(*columns, fillvalue=Span("")):
-        yield Span(INDENT), *_padded(left, room), _column_separator(), right
-
-
-def _column_separator() -> Span:
-    return Span(_BETWEEN, "dim")
 
 
 def _padded(span: Span, width: int) -> Line:

@@ -11,7 +11,7 @@ from textual.content import Content
 from workbench.app.tui.kit.card_texts import as_guess
 from workbench.app.tui.kit.cells import fit, printable
 from workbench.app.tui.kit.columns import OUTCOME_MARKS
-from workbench.app.tui.kit.pass_texts import passed_words
+from workbench.app.tui.kit.pass_view import passed_words
 from workbench.app.tui.kit.wrapping import Wrapped, prepare
 from workbench.core.text.document import ANSWER_SIGN, RenderedText
 from workbench.core.text.excerpt import render_answer

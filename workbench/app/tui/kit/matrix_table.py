@@ -126,15 +126,27 @@ class Matrix(VirtualTable, inherit_bindings=False):
 
     def put(self, corner: str, columns: Sequence[MatrixColumn], rows: Sequence[MatrixRow]) -> None:
         """Replace columns and rows; the cursor stays on its keys, or near its place."""
+        least = min(max(_NAMES[0], int(_NAMES[1] * self.scrollable_size.width)), _MAX_NAME)
+        names = TableColumn(NAME, corner, least, _MAX_NAME)
+        cells = [_cells(row) for row in rows]
+        values = [_column(one, place, cells) for place, one in enumerate(columns, 1)]
+        self.put_cells(columns, rows, [names, *values], cells)
+
+    def put_cells(
+        self,
+        columns: Sequence[MatrixColumn],
+        rows: Sequence[MatrixRow],
+        layout: Sequence[TableColumn],
+        cells: Sequence[tuple[Cell, ...]],
+    ) -> None:
+        """Replace columns and rows by those whose layout and cells are given, names first."""
         on_names, key = self.column == 0, self.column_key
         self.columns = columns
         self._every = {self._ids.setdefault(row.key, len(self._ids)): row for row in rows}
         self.selected_id = self.selected_id if self.selected_id in self._every else None
         self.column = 0 if on_names else self._place_of(key)
-        listed = [TableRow(row_id, _cells(row), row.block) for row_id, row in self._every.items()]
-        least = min(max(_NAMES[0], int(_NAMES[1] * self.scrollable_size.width)), _MAX_NAME)
-        names = TableColumn(NAME, corner, least, _MAX_NAME)
-        self.show_rows([names, *(_column(one, place, listed) for place, one in enumerate(columns, 1))], listed)
+        pairs = zip(self._every.items(), cells, strict=True)
+        self.show_rows(layout, [TableRow(row_id, drawn, row.block) for (row_id, row), drawn in pairs])
         self.post_message(self.Moved())
 
     @property
@@ -228,6 +240,7 @@ def _cell(cell: MatrixCell) -> Cell:
     return Cell(cell.glyph + cell.text, cast("Tone", tone), value=asked.value, whole=asked.text)
 
 
-def _column(one: MatrixColumn, place: int, rows: Sequence[TableRow]) -> TableColumn:
-    width = max(cell_len(printable(text)) for text in (one.title, one.below, *(row.cells[place].text for row in rows)))
-    return TableColumn(one.key or one.title, one.title, width, width, "right", one.worst, one.below)
+def _column(one: MatrixColumn, place: int, cells: Sequence[tuple[Cell, ...]]) -> TableColumn:
+    width = max(cell_len(printable(text)) for text in (one.title, one.below, *(line[place].text for line in cells)))
+    below = (one.below,) if one.below else ()
+    return TableColumn(one.key or one.title, one.title, width, width, "right", one.worst, below)

@@ -19,7 +19,8 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.suggester import Suggester
 from textual.widget import Widget
-from textual.widgets import Input, Static
+from textual.widgets import Collapsible, Input, Static
+from textual.widgets.collapsible import CollapsibleTitle
 from textual.widgets.input import Selection
 
 from workbench.app.tui.keymap import Action, bindings, key_of
@@ -277,95 +278,48 @@ class OptionField(Vertical):
 _NOT_GIVEN = Choice(DEFAULT, "default")
 
 
-class Heading(Static, can_focus=True):
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "fold", "Fold", show=False, id="section.fold")]
+class OptionSection(Collapsible):
+    """A heading with one field per option; fields are created when they are first unfolded."""
 
-    class Folded(Message):
-        """It is to be folded, or unfolded."""
+    DEFAULT_CSS = """
+    OptionSection { padding: 0; border: none; background: transparent; }
+    OptionSection > CollapsibleTitle { padding: 0; color: $text-accent; text-style: bold; }
+    OptionSection > Contents { padding: 0; }
+    """
 
-    def __init__(self, title: str) -> None:
-        super().__init__(markup=False)
-        self._title = title
+    def __init__(self, section: FormSection, values: Mapping[str, str]) -> None:
+        self.section = section
+        self._values = {option.name: values[option.name] for option in section.options if option.name in values}
+        self._made = not section.folded or bool(self._values)
+        super().__init__(*(self._new_fields() if self._made else ()), title=section.title, collapsed=not self._made)
 
-    def tell(self, folded: bool) -> None:
-        self.update(Content(f"{'▶' if folded else '▼'} {self._title}"))
+    def _new_fields(self) -> Iterator[OptionField]:
+        for option in self.section.options:
+            yield field_of(option, self._values.get(option.name, DEFAULT))
 
-    def action_fold(self) -> None:
-        self.post_message(self.Folded())
-
-    def on_click(self) -> None:
-        self.action_fold()
+    def watch_collapsed(self, collapsed: bool) -> None:
+        if not collapsed and not self._made:
+            self._made = True
+            self.query_one(Collapsible.Contents).mount_all(self._new_fields())
 
     def on_key(self, event: Key) -> None:
-        if event.is_printable and event.character:
+        """Write what is typed on the heading into the next field."""
+        if event.is_printable and event.character and isinstance(self.screen.focused, CollapsibleTitle):
             event.stop()
             event.prevent_default()
             field = self.screen.focus_next(Input)
             if isinstance(field, Input):
                 field.insert_text_at_cursor(event.character)
 
-
-class OptionSection(Vertical):
-    """A heading with one field per option; fields are created when they are first unfolded.
-
-    Attributes:
-        folded: Only the heading is shown.
-    """
-
-    DEFAULT_CSS = """
-    OptionSection { height: auto; }
-    OptionSection > Heading { height: 1; color: $text-accent; text-style: bold; }
-    OptionSection > Heading:focus { background: $block-cursor-background; color: $block-cursor-foreground; }
-    OptionSection > .options { height: auto; }
-    """
-
-    folded: reactive[bool] = reactive(True, init=False)
-
-    def __init__(self, section: FormSection, values: Mapping[str, str]) -> None:
-        super().__init__()
-        self.section = section
-        self._values = {option.name: values[option.name] for option in section.options if option.name in values}
-        self._made = not section.folded or bool(self._values)
-        self.set_reactive(OptionSection.folded, not self._made)
-
-    def compose(self) -> ComposeResult:
-        yield Heading(self.section.title)
-        with Vertical(classes="options"):
-            yield from self._fields() if self._made else ()
-
-    def on_mount(self) -> None:
-        self.query_one(Heading).tell(self.folded)
-
-    def _fields(self) -> Iterator[OptionField]:
-        for option in self.section.options:
-            yield field_of(option, self._values.get(option.name, DEFAULT))
-
-    @property
-    def fields(self) -> list[OptionField]:
-        return [child for child in self.query_one(".options").children if isinstance(child, OptionField)]
-
     def values(self) -> dict[str, str]:
-        return {field.option: field.value for field in self.fields if field.value}
+        return {field.option: field.value for field in self.query(OptionField) if field.value}
 
     def show_used(self, values: Mapping[str, str]) -> None:
         """Hide fields that have no effect with these values of the whole form."""
         used = {option.name for option in self.section.options if option.is_used(values)}
         self.display = bool(used)
-        for field in self.fields:
+        for field in self.query(OptionField):
             field.display = field.option in used
-
-    @on(Heading.Folded)
-    def _fold(self, event: Heading.Folded) -> None:
-        event.stop()
-        self.folded = not self.folded
-
-    def watch_folded(self, folded: bool) -> None:
-        box = self.query_one(".options")
-        if not folded and not self._made:
-            self._made = True
-            box.mount_all(self._fields())
-        box.display = not folded
-        self.query_one(Heading).tell(folded)
 
 
 def field_of(option: FormOption, value: str) -> OptionField:

@@ -11,11 +11,14 @@ from textual.content import Content
 from workbench.app.tui.keymap import key_of
 from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.columns import OUTCOME_MARKS
-from workbench.app.tui.kit.pass_grid import FORGEABLE, GridRow, PassHead, PassTest
+from workbench.app.tui.kit.pass_grid import FORGEABLE, GridRow, PassTest
 from workbench.coding.matrix import Arrangement, Cluster
-from workbench.core.code import BROKEN, NOT_RUN, OUTCOMES, PASS, Where
+from workbench.core.code import BROKEN, NOT_RUN, OUTCOMES, PASS, CodeTest, Execution, Failure, Where
 from workbench.core.code import counted as counted_tests
+from workbench.core.text.code import code_lines
+from workbench.core.text.document import RenderedLine, RenderedText, Span, StyleName
 from workbench.core.text.figures import NONE, counted, percent
+from workbench.core.text.run_words import LEVELS
 from workbench.data.records.pass_matrix import MatrixSolution, PassMatrix, SuiteRun
 from workbench.tables.document import Cell
 
@@ -30,7 +33,7 @@ _OPEN: Final = {"first": "┌", "inner": "│", "last": "└"}
 
 SHORT: Final[dict[str, str]] = {
     "p": "passed",
-    "f": "assertion failed",
+    "f": "failed",
     "e": "error",
     "t": "timed out",
     "s": "syntax error",
@@ -50,15 +53,10 @@ def letters_of(outcomes: str, columns: Sequence[int]) -> str:
     return "".join(letter if letter in OUTCOMES else NOT_RUN for letter in found)
 
 
-def heads(matrix: PassMatrix, *, verdicts: bool) -> list[PassHead]:
+def heads(matrix: PassMatrix, *, verdicts: bool) -> list[str]:
     """Return the titles of the columns left of the letters; verifiers are numbered, and the legend names them."""
     numbers = range(1, len(matrix.verifiers) + 1) if verdicts else ()
-    return [
-        PassHead("solution"),
-        PassHead("pass", "right"),
-        PassHead("G"),
-        *(PassHead(str(number)) for number in numbers),
-    ]
+    return ["solution", "pass", "G", *(f"v{number}" for number in numbers)]
 
 
 def columns(matrix: PassMatrix, laid: Arrangement) -> list[PassTest]:
@@ -154,30 +152,17 @@ def caption(matrix: PassMatrix, laid: Arrangement) -> Content:
     )
 
 
-def legend(matrix: PassMatrix, *, verdicts: bool, wide: bool) -> Content:
-    """Explain the letters that occur, with counts if there is room; with `verdicts`, the verifiers' numbers instead."""
+def legend(matrix: PassMatrix, *, verdicts: bool) -> Content:
+    """Explain the letters that occur, with counts; with `verdicts`, the verifiers' numbers instead."""
     if verdicts:
-        named = " · ".join(f"{number} {printable(name)}" for number, name in enumerate(matrix.verifiers, 1))
+        named = " · ".join(f"v{number} {printable(name)}" for number, name in enumerate(matrix.verifiers, 1))
         return Content(f"G gold · {named or 'no other verifier has a complete run'}")
     letters = Counter("".join(one.outcomes for one in matrix.solutions))
     parts: list[str | tuple[str, str]] = []
-    for letter, word in _WORDS.items():
+    for letter, colours in _COLOURS.items():
         if letters[letter]:
-            said = f" {SHORT[letter]} {letters[letter]:,}  " if wide else f" {word} "
-            parts += [(f" {letter} ", f"bold {_COLOURS[letter]}"), said]
+            parts += [(f" {letter} ", f"bold {colours}"), f" {SHORT[letter]} {letters[letter]:,} "]
     return Content.assemble(*parts, " G gold" if parts else "")
-
-
-_WORDS: Final[dict[str, str]] = {
-    "p": "passed",
-    "f": "failed",
-    "e": "error",
-    "t": "time-out",
-    "s": "syntax",
-    "x": "killed",
-    "n": "not run",
-    "b": "excluded",
-}
 
 
 _COLOURS: Final = {
@@ -190,3 +175,163 @@ _COLOURS: Final = {
     "n": "$text-muted",
     "b": "$text-muted",
 }
+
+
+# -- A test, a solution and its outcome, as lines of text.
+
+
+Line = tuple[Span, ...]
+
+PLACES: Final[dict[Where, str]] = {
+    "outside": "compared outside the sandbox",
+    "inside": "judged inside the sandbox: forgeable",
+    "program": "one program, judged inside the sandbox: forgeable",
+    "stdio": "standard output, compared outside the sandbox",
+    "broken": "broken: it says nothing about any solution",
+}
+"""Descriptions of where a test is judged."""
+
+WORDS: Final[dict[str, str]] = {
+    "suite": "Tests that belong together: base is a problem's own, plus a harder one; a run covers one or more.",
+    "pattern": "Solutions with the same outcome on every test, in one bracket.",
+    "forgeable": "A pass that only the sandboxed process reports (~): a cheating solution could claim it. "
+    "Direct calls (assert f(1) == 2) are compared outside, where it can't.",
+    "L1 L2 L3": "How a solution was isolated: by limits alone; by Landlock and seccomp; also in separate namespaces.",
+    "excluded": "A test that was excluded by hand, with a reason (x): it does not count. Broken: the reference fails.",
+    "pass@1": "The share of solutions that pass every test that counts; – where no test counts.",
+}
+"""Explanations on the code screens."""
+
+MOST: Final = 10_000
+"""Maximum characters of a test's shown source."""
+
+LETTER_STYLES: Final[dict[str, StyleName]] = {"p": "success", "f": "error", "e": "error", "s": "error", "x": "error"}
+"""Style of an outcome letter in a line; others are bold."""
+
+
+def text_of(*lines: Line) -> RenderedText:
+    return RenderedText(tuple(RenderedLine(line, (0, 0)) for line in lines), {})
+
+
+def test_lines(matrix: PassMatrix, solution: MatrixSolution, position: int, rate: float | None) -> Iterator[Line]:
+    test = matrix.test_of(solution, position)
+    share = "not run" if rate is None else f"{percent(rate, 0)} % of solutions pass"
+    share = "" if position in matrix.excluded else f"{share} · "
+    share = "this solution's own · " if matrix.own else share
+    came = f" · from round {matrix.rounds[position]}" if matrix.rounds else ""
+    yield (
+        Span(f"Test {position + 1}", "heading"),
+        Span(f"  {share}{place_words(matrix, test, position)}{came}", "dim"),
+    )
+    yield from source_lines(test, matrix.problem.language)
+
+
+def place_words(matrix: PassMatrix, test: CodeTest | None, position: int) -> str:
+    """Return where a test is judged, or why it is excluded."""
+    if test is None:
+        return "no such test"
+    if (reason := matrix.excluded.get(position)) is not None:
+        return f"excluded: {reason.words}"
+    fault = matrix.faults.get(test)
+    return PLACES[matrix.where[test]] if fault is None else f"broken: the reference solution fails it too: {fault}"
+
+
+def source_lines(test: CodeTest | None, language: str) -> Iterator[Line]:
+    if test is None:
+        return
+    if test.form != "stdio":
+        yield from _clipped_code(test.source.strip("\n"), language)
+        return
+    yield (Span("standard input", "dim"),)
+    yield from _clipped_code(test.source, "")
+    yield (Span("expected standard output", "dim"),)
+    yield from _clipped_code(test.expected or "", "")
+
+
+def _clipped_code(source: str, language: str) -> Iterator[Line]:
+    yield from code_lines(source[:MOST], language)
+    if len(source) > MOST:
+        yield (Span(f"… and {len(source) - MOST:,} characters more", "dim"),)
+
+
+def letter_at(outcomes: str, position: int) -> str:
+    """Return the outcome letter of a test; that of "not run" if the letter is missing or unknown."""
+    letter = outcomes[position] if position < len(outcomes) else NOT_RUN
+    return letter if letter in OUTCOMES else NOT_RUN
+
+
+def failure_of(execution: Execution | None, position: int) -> Failure | None:
+    """Return why a test did not pass; None if that was not stored."""
+    failures = () if execution is None else execution.failures
+    return next((one for one in failures if one.position == position), None)
+
+
+def evidence_lines(matrix: PassMatrix, solution: MatrixSolution, position: int) -> Iterator[Line]:
+    """Yield the outcome of a test and why: the actual and the expected value, or the error and its line."""
+    letter = letter_at(solution.outcomes, position)
+    head = Span(f"{letter}  {OUTCOMES[letter]}", LETTER_STYLES.get(letter, "bold"))
+    yield head, Span(f"  test {position + 1}")
+    failure = failure_of(solution.execution, position)
+    if letter == BROKEN and (reason := matrix.excluded.get(position)) is not None:
+        yield Span("because  ", "dim"), Span(reason.words)
+    elif letter == BROKEN and (fault := fault_of(matrix, solution, position)):
+        yield Span("error    ", "dim"), Span(fault, "error"), Span("  also the reference's", "dim")
+    if failure is None:
+        if letter not in (PASS, NOT_RUN, BROKEN):
+            yield (Span("The reason was not stored: only each solution's first failures are.", "dim"),)
+        return
+    if failure.got is not None:
+        yield Span("got      ", "dim"), Span(failure.got, "error")
+    if failure.expected is not None:
+        yield Span("expected ", "dim"), Span(failure.expected, "success")
+    if failure.error or failure.message:
+        where = "" if failure.line is None else f"  line {failure.line}"
+        said = ": ".join(filter(None, (failure.error, failure.message)))
+        yield Span("error    ", "dim"), Span(said, "error"), Span(where, "bold")
+
+
+def fault_of(matrix: PassMatrix, solution: MatrixSolution, position: int) -> str:
+    """Return the error that shows the test itself to be broken; "" if none is known."""
+    test = matrix.test_of(solution, position)
+    return "" if test is None else matrix.faults.get(test, "")
+
+
+def solution_lines(solution: MatrixSolution) -> Iterator[Line]:
+    mark = OUTCOME_MARKS[solution.gold][0]
+    yield (
+        Span(f"Solution {solution.solution_id}", "heading"),
+        Span(f" {TRUTH} ground truth" if solution.ground_truth else "", "success"),
+        Span(f"  {passed_words(solution.outcomes)} · gold {mark} {solution.gold}"),
+        Span(f" · {solution.model}" if solution.model else "", "dim"),
+    )
+    if solution.execution is not None:
+        yield (Span(isolation_text(solution.execution), "dim"),)
+
+
+def passed_words(outcomes: str) -> str:
+    if not outcomes:
+        return "not run"
+    passed, total = outcomes.count(PASS), counted_tests(outcomes)
+    return f"{passed} of {total} passed ({passed / total:.3f})" if total else "no test counts"
+
+
+def outcome_sentence(outcomes: str) -> str:
+    if not outcomes:
+        return "It has not been run."
+    return (
+        "It passes every test it was run on."
+        if counted_tests(outcomes)
+        else "No test counts: all are broken or excluded."
+    )
+
+
+def isolation_text(execution: Execution) -> str:
+    """Return the isolation level of an execution, its number of forgeable passes, and the milliseconds per test."""
+    forged = f" · {execution.forgeable} passes could be forged" if execution.forgeable else ""
+    return f"{execution.level}: {LEVELS[execution.level]}{forged} · {execution.ms:.2g} ms a test"
+
+
+def verdict_lines(solution: MatrixSolution) -> Iterator[Line]:
+    if solution.verdicts:
+        said = (f"{OUTCOME_MARKS[word][0]} {name}" for name, word in solution.verdicts.items())
+        yield Span("verdicts ", "dim"), Span("  ".join(said) or NONE)

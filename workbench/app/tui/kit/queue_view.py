@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Final, NamedTuple
 
 from msgspec import Struct, structs
-from textual import events
 from textual.content import Content
-from textual.message import Message
-from textual.widgets import Static
 
 from workbench.app.tui.keymap import key_of
 from workbench.app.tui.kit.cells import printable
-from workbench.app.tui.kit.columns import OUTCOME_MARKS, verdict_cell
+from workbench.app.tui.kit.columns import OUTCOME_MARKS
+from workbench.app.tui.kit.title_bar import verdict_words
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.selection import Condition, Selection
@@ -148,28 +145,6 @@ class Count(NamedTuple):
     trouble: str = ""
 
 
-class QueueList(Static):
-    """The queues with their counts, the current one marked."""
-
-    @dataclass
-    class Chosen(Message):
-        queue: Queue
-
-    queues: Sequence[Queue] = ()
-
-    def show(self, present: Queue, counts: Mapping[Queue, Count]) -> None:
-        self.queues = tuple(counts)
-        self.update(listing(present, counts))
-
-    def on_click(self, event: events.Click) -> None:
-        place = event.get_content_offset(self)
-        if place is not None and 0 <= place.y < len(self.queues):
-            self.post_message(self.Chosen(self.queues[place.y]))
-
-
-_STYLES = {"success": "$text-success", "error": "$text-error", "warning": "$text-warning", "dim": "$text-muted"}
-
-
 def columns(verifiers: Sequence[str], *, wide: bool) -> Columns[AnsweredRow]:
     """Return the columns of a queue. In the title of the verdict column each verifier has a digit;
     `detail` names it.
@@ -215,9 +190,9 @@ def detail(item: Disagreement, verifiers: Sequence[str], *, reasons: bool, width
         width: Cells of a line: no line breaks between a verifier's number, name and verdict.
     """
     said = {vote.verifier: vote.verdict for vote in item.votes}
-    words = [Content.assemble(("gold ", "bold"), _verdict_word(item.gold))]
+    words = [Content.assemble(("gold ", "bold"), verdict_words(item.gold))]
     words += [
-        Content.assemble((f"{number % 10} {printable(name)} ", "bold"), _verdict_word(said[name]))
+        Content.assemble((f"{number % 10} {printable(name)} ", "bold"), verdict_words(said[name]))
         for number, name in enumerate(verifiers, 1)
         if name in said
     ]
@@ -248,15 +223,9 @@ def _join_within(parts: Iterable[Content], width: int) -> Iterator[Content]:
 NOTHING = "No item is left in this queue. Choose another queue, or change the filter."
 
 
-def _verdict_word(word: str) -> Content:
-    cell = verdict_cell(word)
-    return Content.styled(cell.text, _STYLES[cell.tone])
-
-
-def head(name: Queue, text: str, *, listed: bool) -> Content:
-    called = () if listed else (Content.assemble((f"{name}  ", "bold $text-accent"), QUEUES[name]),)
-    said = (Content.styled(printable(text), "$text-muted"),) if text else ()
-    return Content("\n").join((*called, *said))
+def head(name: Queue, text: str) -> Content:
+    called = Content.assemble((f"{name}  ", "bold $text-accent"), QUEUES[name])
+    return Content.assemble(called, (f"\n{printable(text)}" if text else "", "$text-muted"))
 
 
 def progress(reviewed: int, total: int) -> str:
@@ -267,15 +236,6 @@ def queue_line(name: Queue, count: Count) -> str:
     if count.trouble:
         return f"{name:<14}{'–':>9}  {count.trouble}"
     return f"{name:<14}{count.items:>9,}  {QUEUES[name]}" + (f" {count.reviewed:,} reviewed." if count.reviewed else "")
-
-
-def listing(present: Queue, counts: Mapping[Queue, Count]) -> Content:
-    return Content("\n").join(
-        Content.styled(
-            f"{'›' if name == present else ' '} {queue_line(name, count)}", "bold" if name == present else ""
-        )
-        for name, count in counts.items()
-    )
 
 
 def read(project: Project, wanted: QueueRequest) -> QueueListing:

@@ -45,19 +45,6 @@ def _component_class(style: str) -> str:
 class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     """A widget that shows a `RenderedText`, or a `Wrapped` text made by `prepare`."""
 
-    @dataclass
-    class SearchChanged(Message):
-        """The current hit of a search is now hit `number` of `total` (0 of 0 if nothing was found)."""
-
-        reader: Reader
-        query: str
-        number: int
-        total: int
-
-        @property
-        def control(self) -> Reader:
-            return self.reader
-
     ALLOW_SELECT = False
     COMPONENT_CLASSES: ClassVar[set[str]] = {_component_class(style) for style in get_args(StyleName) if style} | {
         "reader--hit",
@@ -149,7 +136,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     def show(self, document: RenderedText | Wrapped | None) -> None:
         """Show a text from its beginning; the search in the former text ends."""
         self._document = document.rendered if isinstance(document, Wrapped) else document
-        self._query, self._hits, self._jump = "", [], ("", 0)
+        self._query, self._hits, self._jump, self.border_subtitle = "", [], ("", 0), ""
         self._wrapped = None
         self.scroll_to(y=0, animate=False, force=True)
         if isinstance(document, Wrapped) and document.width == self.wrap_width:
@@ -265,8 +252,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             line, start, _ = self._hits[self._hit]
             row = self._wrapped.row_of(line, start)
             self._keep_in_sight(row)
-        number = self._hit + 1 if self._hits else 0
-        self.post_message(self.SearchChanged(self, self._query, number, len(self._hits)))
+        self.border_subtitle = f"hit {self._hit + 1} of {len(self._hits)}" if self._hits else ""
 
     def _keep_in_sight(self, row: int) -> None:
         if not 0 <= row - self.scroll_offset.y < self.scrollable_size.height:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from msgspec import structs
 from textual.content import Content
@@ -11,116 +11,11 @@ from workbench.app.tui.keymap import key_of
 from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.columns import OUTCOME_MARKS
 from workbench.app.tui.kit.overview import RUN_MARKS, calls_words, share
-from workbench.core.reasons import title
-from workbench.core.run import ACTIVE, Amount, Estimate, RunCosts, RunInfo, RunUsage
-from workbench.core.text.figures import NONE, bar, compact_count, counted, dollars, percent, time_to_minute, verb_wait
-from workbench.core.text.run_words import isolation_lines, node_lines, timeout_words
+from workbench.core.run import ACTIVE, RunCosts, RunInfo, RunUsage
+from workbench.core.text.figures import NONE, bar, compact_count, counted, percent, verb_wait
+from workbench.core.text.run_words import run_lines, usage_words
 from workbench.tables.document import Tone
 from workbench.tables.table import Column, Columns, column, text, word
-
-# -- A run's calls to model servers, in words: calls, tokens, cost, errors, warnings.
-
-
-_MAX_ERRORS = 4
-
-
-def money(usage: RunUsage) -> str:
-    """Return the known cost, and the number of replies whose cost is unknown."""
-    if usage.cost is None:
-        return "cost unknown: no price in workbench.toml"
-    spent = dollars(usage.cost)
-    return f"{spent} and {usage.unpriced:,} replies without a price" if usage.unpriced else f"{spent} spent"
-
-
-def count_possibly_charged(usage: RunUsage) -> int:
-    """Return the number of calls that may have been charged although no reply arrived."""
-    return usage.open - usage.in_flight + usage.unsure
-
-
-def _tokens_text(usage: RunUsage) -> str:
-    known = usage.prompt_tokens or usage.completion_tokens
-    return f"{compact_count(usage.prompt_tokens)}→{compact_count(usage.completion_tokens)} tokens" if known else ""
-
-
-def usage_sentence(usage: RunUsage) -> Content:
-    words = [
-        f"{usage.calls:,} calls",
-        f"{usage.reused:,} replies reused" if usage.reused else "",
-        _in_flight_text(usage),
-        _tokens_text(usage),
-        money(usage),
-        f"{count_possibly_charged(usage):,} possibly paid" if count_possibly_charged(usage) > 0 else "",
-    ]
-    troubles = _errors_and_warnings(usage)
-    return Content.assemble(" · ".join(word for word in words if word), "\n" if troubles else "", troubles)
-
-
-def estimate_text(expected: Estimate, *, in_batches: bool = False) -> str:
-    if not expected.items:
-        return "Every item already has its verdict: no calls will be made."
-    outcome_column, told = compact_count(expected.prompt_tokens), compact_count(expected.completion_tokens)
-    cost = "unknown: a model has no price in workbench.toml" if expected.cost is None else dollars(expected.cost)
-    return "\n".join(
-        (
-            f"items   {expected.items:,} to judge; {expected.stored:,} already have their verdict",
-            f"calls   about {expected.calls:,}, less those whose replies are stored",
-            f"tokens  about {outcome_column} in, at most {told} out",
-            f"money   {cost}" if expected.cost is None else f"money   at most about {cost}",
-            *(["batch   answered within a day; sent calls are charged even if the run is cancelled"] * in_batches),
-        )
-    )
-
-
-def usage_details(usage: RunUsage, costs: RunCosts) -> Iterator[Content]:
-    thought = f", {usage.reasoning_tokens:,} of them thoughts" if usage.reasoning_tokens else ""
-    cached = f", {usage.cached_tokens:,} of them cached" if usage.cached_tokens else ""
-    perhaps, left = costs.possibly_spent, costs.to_finish
-    facts = {
-        "calls": f"{usage.calls:,}: {usage.answered:,} answered, {usage.failed:,} failed, {_in_flight_text(usage)}",
-        "reused": f"{usage.reused:,} replies were reused; {usage.items_reused:,} items needed no call",
-        "in": f"{usage.prompt_tokens:,} tokens{cached}",
-        "out": f"{usage.completion_tokens:,} tokens{thought}",
-        "spent": money(usage),
-        "perhaps": f"{_amount_text(perhaps)} more, without a reply but possibly charged" if perhaps.calls else "",
-        "to finish": f"about {_amount_text(left)}" if left is not None and left.calls else "",
-    }
-    for name, outcome_column in facts.items():
-        if outcome_column:
-            yield _fact_line(name, outcome_column)
-    for batch in costs.batches:
-        how = (batch.status or "sent") + (f", since {time_to_minute(batch.sent_at)}" if batch.sent_at else "")
-        yield _fact_line("batch", printable(f"{batch.name or NONE}: {counted(batch.calls, 'call')}, {how}"))
-    for code, count in sorted(usage.errors.items(), key=lambda pair: (-pair[1], pair[0])):
-        yield _fact_line("failed", f"{count:,} × {_reason_words(code)}", "$text-error")
-    for warning in usage.warnings:
-        yield _fact_line("warning", printable(warning), "$text-warning")
-
-
-def _fact_line(name: str, text: str, style: str = "") -> Content:
-    return Content.assemble((f"{name:<10}", "bold"), (text, style))
-
-
-def _amount_text(amount: Amount) -> str:
-    cost = "" if amount.cost is None else f", {dollars(amount.cost)}"
-    return f"{counted(amount.calls, 'call')}, {compact_count(amount.tokens)} tokens{cost}"
-
-
-def _in_flight_text(usage: RunUsage) -> str:
-    if not usage.in_flight:
-        return "none in flight"
-    return f"{usage.in_flight:,} of {usage.at_once:,} in flight" if usage.at_once else f"{usage.in_flight:,} in flight"
-
-
-def _errors_and_warnings(usage: RunUsage) -> Content:
-    errors = sorted(usage.errors.items(), key=lambda pair: (-pair[1], pair[0]))
-    parts = [f"{count:,} {printable(code)}" for code, count in errors[:_MAX_ERRORS]]
-    left = len(errors) - len(parts)
-    failed = f"failed attempts: {', '.join(parts)}" + (f" and {left} more" if left else "") if parts else ""
-    more = f" (and {len(usage.warnings) - 1} more)" if len(usage.warnings) > 1 else ""
-    warning = f"! {printable(usage.warnings[0])}{more}" if usage.warnings else ""
-    between = "\n" if failed and warning else ""
-    return Content.assemble((failed, "$text-error"), between, (warning, "$text-warning"))
-
 
 _BAR = 14
 
@@ -209,16 +104,23 @@ def with_counts(run: RunInfo, counted: Mapping[int, RunInfo]) -> RunInfo:
 
 
 def sentence(run: RunInfo) -> Content:
-    asked = () if run.usage is None else (usage_sentence(run.usage), "\n")
     selection = "texts that models write" if run.writes else printable(run.selection)
     judged = Content.assemble(f"{percent(share(run.done, run.items))} %  ", *_verdict_counts(run), "\n")
     return Content.assemble(
         (printable(run.verifier), "bold"),
         f" #{run.run} · {printable(run.kind)} version {printable(run.version)} · {selection} · {process(run)}\n",
         "" if run.writes else judged,
-        *asked,
+        *() if run.usage is None else (_usage_text(run.usage), "\n"),
         _status_message(run),
     )
+
+
+def _usage_text(usage: RunUsage) -> Content:
+    in_flight = [f"{usage.in_flight:,} in flight"] if usage.in_flight else []
+    more = f" (and {len(usage.warnings) - 1} more)" if len(usage.warnings) > 1 else ""
+    warning = f"\n! {printable(usage.warnings[0])}{more}" if usage.warnings else ""
+    said = printable(" · ".join([*in_flight, *usage_words(usage)]))
+    return Content.assemble(said, (warning, "$text-warning"))
 
 
 def process(run: RunInfo) -> str:
@@ -237,11 +139,6 @@ def reasons_text(run: RunInfo, limit: int) -> str:
     found = sorted((run.reasons or {}).items(), key=lambda pair: (-pair[1], pair[0]))
     texts = [f"{printable(reason)} {count:,}" for reason, count in found[:limit]]
     return ", ".join(texts) + (f" and {len(found) - limit} more" if len(found) > limit else "")
-
-
-def _reason_words(code: str) -> str:
-    words = title(code)
-    return f"{printable(code)} ({words})" if words else printable(code)
 
 
 def _verdict_counts(run: RunInfo) -> list[tuple[str, str]]:
@@ -280,49 +177,18 @@ def _status_message(run: RunInfo) -> Content:
 
 
 def details(run: RunInfo, costs: RunCosts, log: str) -> Content:
-    state, _ = state_words(run)
-    judging = {
-        "items": printable(run.selection),
-        "done": f"{run.done:,} of {run.items:,} ({percent(share(run.done, run.items))} %)",
-    }
+    """Return all that is known of a run: its times, and the lines of the command line."""
     facts = {
-        "verifier": f"{printable(run.verifier)} ({printable(run.kind)} {printable(run.version)})",
-        "state": f"{state} (complete before they were added)"
-        if run.new
-        else f"{state}, {process(run)}"
-        if run.state in ACTIVE
-        else state,
-        **({} if run.writes else judging),
+        "verifier": f"{run.verifier} ({run.kind} {run.version})",
+        "state": f"{state_words(run)[0]}, {process(run)}" if run.state in ACTIVE else state_words(run)[0],
+        "items": "" if run.writes else f"{run.selection}: {run.done:,} of {run.items:,} done",
+        "calls": "" if run.usage is None else "; ".join(usage_words(run.usage)),
         "created": run.created_at,
-        "started": run.started_at or NONE,
-        "finished": run.finished_at or NONE,
-        "message": printable(run.message or NONE),
-        **({"trouble": printable(run.trouble)} if run.trouble else {}),
-        "log": printable(log),
+        "started": run.started_at,
+        "finished": run.finished_at,
+        "message": run.message,
+        "note": run.untested,
+        "log": log,
     }
-    lines = [Content.assemble((f"{name:<10}", "bold"), Content(text)) for name, text in facts.items()]
-    if run.usage is not None:
-        lines += [Content(""), Content.styled("Calls to model servers", "bold $text-accent")]
-        lines += usage_details(run.usage, costs)
-    if isolation := [*isolation_lines(run)]:
-        lines += [Content(""), Content.styled("Sandbox", "bold $text-accent")]
-        lines += [Content(printable(line)) for line in isolation]
-    if nodes := [*node_lines(run.cluster)]:
-        lines += [Content(""), Content.styled("Nodes", "bold $text-accent")]
-        lines += [Content(printable(line)) for line in nodes]
-    if run.writes:
-        return Content("\n").join(lines)
-    lines += [Content(""), Content.styled("Verdicts", "bold $text-accent"), Content.assemble(*_verdict_counts(run))]
-    if run.timeouts:
-        lines.append(Content.styled(timeout_words(run.timeouts), "$text-warning"))
-    if run.failures:
-        lines += [Content(""), Content.styled("Errors", "bold $text-accent")]
-        lines += [Content(printable(words)) for words in run.failures]
-    if run.untested:
-        lines += [Content(""), Content.styled(f"! {printable(run.untested)}", "$text-warning")]
-    lines += [Content(""), Content.styled("Reasons", "bold $text-accent")]
-    reasons = sorted((run.reasons or {}).items(), key=lambda pair: (-pair[1], pair[0]))
-    whole = sum((run.verdicts or {}).values())
-    for reason, count in reasons:
-        lines.append(Content(f"{count:>10,}  {percent(share(count, whole)):>5} %  {_reason_words(reason)}"))
-    return Content("\n").join(lines if reasons else [*lines, Content("none")])
+    lines = [Content.assemble((f"{name:<10}", "bold"), printable(text)) for name, text in facts.items() if text]
+    return Content("\n").join([*lines, Content(""), *(Content(printable(line)) for line in run_lines(run, costs))])

@@ -6,8 +6,7 @@ from typing import Final, NamedTuple
 
 from workbench.app.tui.keymap import key_of
 from workbench.app.tui.kit.pass_grid import FORGEABLE
-from workbench.app.tui.kit.pass_texts import LETTER_STYLES, Line, failure_of, fault_of, letter_at
-from workbench.app.tui.kit.pass_view import INSIDE, SHORT
+from workbench.app.tui.kit.pass_view import INSIDE, LETTER_STYLES, SHORT, Line, failure_of, fault_of, letter_at
 from workbench.app.tui.kit.wrapping import split_spans
 from workbench.coding.matrix import failure_words
 from workbench.core.code import BROKEN, NOT_RUN, PASS, CodeTest

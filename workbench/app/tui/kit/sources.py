@@ -5,7 +5,6 @@ from __future__ import annotations
 from array import array
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Sequence
-from threading import Lock
 from typing import Final, Generic, NamedTuple, TypeVar
 
 from workbench.app.tui.kit.columns import RowSource, TableColumn, TableRow, rows_of, table_columns
@@ -28,14 +27,11 @@ class MemorySource:
         self.rows = tuple(rows)
         self._by_id = {row.id: row for row in rows}
 
-    def count(self) -> int:
-        return len(self.rows)
-
     def ids(self) -> array[int]:
         return array("q", [row.id for row in self.rows])
 
-    def first_page(self, limit: int, offset: int = 0) -> list[TableRow]:
-        return list(self.rows[offset : offset + limit])
+    def first_page(self, limit: int) -> list[TableRow]:
+        return list(self.rows[:limit])
 
     def page(self, ids: Sequence[int]) -> list[TableRow]:
         by_id = self._by_id
@@ -64,14 +60,11 @@ class FixedSource(Generic[Row]):
         self.columns, self.order = table_columns(columns), order
         self._declared, self._read, self._id = columns, read, row_id
 
-    def count(self) -> int:
-        return len(self.order)
-
     def ids(self) -> array[int]:
         return self.order
 
-    def first_page(self, limit: int, offset: int = 0) -> list[TableRow]:
-        return self.page(self.order[offset : offset + limit])
+    def first_page(self, limit: int) -> list[TableRow]:
+        return self.page(self.order[:limit])
 
     def page(self, ids: Sequence[int]) -> list[TableRow]:
         return rows_of(self._declared, ((self._id(one), one) for one in self._read(ids)))
@@ -90,11 +83,11 @@ class PagedSource(Generic[Row]):
 
     def __init__(self, columns: Columns[Row], found: QueryTable[Row], row_id: Callable[[Row], int]) -> None:
         self.columns = table_columns(columns)
-        self.cancel, self.count, self.ids, self.tally = found.cancel, found.count, found.ids, found.tally
+        self.cancel, self.ids, self.tally = found.cancel, found.ids, found.tally
         self._declared, self._found, self._id = columns, found, row_id
 
-    def first_page(self, limit: int, offset: int = 0) -> list[TableRow]:
-        return self._table_rows(self._found.first(limit, offset))
+    def first_page(self, limit: int) -> list[TableRow]:
+        return self._table_rows(self._found.first(limit))
 
     def page(self, ids: Sequence[int]) -> list[TableRow]:
         return self._table_rows(self._found.rows(ids))
@@ -110,6 +103,8 @@ PAGE: Final = 128
 """Number of rows in a page."""
 _MAX_PAGES = 64
 _MAX_REQUESTS = 8
+_READ_AT_ONCE = 2
+"""Pages read by one thread: a newer request waits no longer than for these."""
 
 
 class Page(NamedTuple):
@@ -121,28 +116,27 @@ class Page(NamedTuple):
 
 
 class PageCache:
-    """Pages of one source under one order.
+    """Pages of one source under one order; only `read` is called in threads.
 
-    Everything here belongs to the user interface's thread except `next_request` and `read`, which the
-    fetching thread calls. Without ids the rows come in the source's natural order.
+    Without ids there is one page, in the source's natural order.
 
     Attributes:
-        count: Number of rows, as far as it is known.
         ids: The ids of all rows in order, once known.
     """
 
     def __init__(self, source: RowSource, ids: array[int] | None = None) -> None:
         self.source = source
         self.ids = ids
-        self.count = 0 if ids is None else len(ids)
         self._pages: OrderedDict[int, Sequence[TableRow]] = OrderedDict()
         self._stale: set[int] = set()
         self._failed: set[int] = set()
         self._reading: set[int] = set()
         self._epoch = 0
         self._wishes: deque[int] = deque(maxlen=_MAX_REQUESTS)
-        self._fetching = False
-        self._lock = Lock()
+
+    @property
+    def count(self) -> int:
+        return len(self._pages.get(0, ()) if self.ids is None else self.ids)
 
     @property
     def pages(self) -> list[Sequence[TableRow]]:
@@ -176,16 +170,11 @@ class PageCache:
 
     def index_of(self, row_id: int) -> int | None:
         """Return the index of the row with this id; None if there is no such row, or its index is not known yet."""
-        if self.ids is not None:
-            try:
-                return self.ids.index(row_id)
-            except ValueError:
-                return None
-        for number, page in self._pages.items():
-            for offset, row in enumerate(page):
-                if row.id == row_id:
-                    return number * PAGE + offset
-        return None
+        ids = [row.id for row in self._pages.get(0, ())] if self.ids is None else self.ids
+        try:
+            return ids.index(row_id)
+        except ValueError:
+            return None
 
     def put(self, page: Page) -> None:
         """Store a page; the least recently used page is dropped if there are too many."""
@@ -194,8 +183,6 @@ class PageCache:
         self._pages.move_to_end(page.number)
         if page.epoch == self._epoch:
             self._stale.discard(page.number)
-        if self.ids is None:
-            self.count = max(self.count, page.number * PAGE + len(page.rows))
         while len(self._pages) > _MAX_PAGES:
             gone, _ = self._pages.popitem(last=False)
             self._stale.discard(gone)
@@ -207,57 +194,32 @@ class PageCache:
         self._failed.clear()
 
     def fetch_failed(self) -> None:
-        """Record that the fetching thread died; the pages it was reading are not requested again until `mark_stale`."""
-        with self._lock:
-            self._fetching = False
+        """Record that the pages being read can't be read: they are not requested again until `mark_stale`."""
         self._failed |= self._reading
         self._stale -= self._reading
         self._reading.clear()
 
-    @property
-    def wanting(self) -> bool:
-        return bool(self._wishes) and not self._fetching
-
-    def start_fetching(self) -> bool:
-        """Return whether a fetching thread is needed now; the caller must start it if this returns True."""
-        with self._lock:
-            if self._fetching or not self._wishes:
-                return False
-            self._fetching = True
-            return True
-
-    def next_request(self) -> int | None:
-        """Return the number of the page that was requested last; None tells the fetching thread to end."""
-        with self._lock:
-            if self._wishes:
-                number = self._wishes.pop()
-                self._reading.add(number)
-                return number
-            self._fetching = False
-            return None
+    def take_requests(self) -> list[int]:
+        """Return the numbers of the pages to read next, the newest request first."""
+        wanted = [self._wishes.pop() for _ in range(min(len(self._wishes), _READ_AT_ONCE))]
+        self._reading.update(wanted)
+        return wanted
 
     def read(self, number: int) -> Page:
         """Read a page from the source; a row that no longer exists has no cells."""
-        epoch, first = self._epoch, number * PAGE
+        epoch = self._epoch
         if self.ids is None:
-            return Page(number, self.source.first_page(PAGE, first), epoch)
-        wanted = self.ids[first : first + PAGE]
+            return Page(number, self.source.first_page(PAGE), epoch)
+        wanted = self.ids[number * PAGE : (number + 1) * PAGE]
         rows = {row.id: row for row in self.source.page(wanted)}
         return Page(number, [rows.get(row_id, TableRow(row_id, ())) for row_id in wanted], epoch)
 
-    def close(self) -> None:
-        with self._lock:
-            self._wishes.clear()
-
     def _request_page(self, number: int, *, urgent: bool) -> None:
-        if number in self._failed or number in self._reading:
+        if number in self._failed or number in self._reading or (number in self._wishes and not urgent):
             return
-        with self._lock:
-            if number in self._wishes:
-                if not urgent:
-                    return
-                self._wishes.remove(number)
-            if urgent:
-                self._wishes.append(number)
-            elif len(self._wishes) < _MAX_REQUESTS:
-                self._wishes.appendleft(number)
+        if number in self._wishes:
+            self._wishes.remove(number)
+        if urgent:
+            self._wishes.append(number)
+        elif len(self._wishes) < _MAX_REQUESTS:
+            self._wishes.appendleft(number)

@@ -98,12 +98,6 @@ class Failed(TableMessage, namespace="virtual_table"):
 
 
 @dataclass
-class Counted(Message, bubble=False):
-    worker: Worker[None]
-    count: int
-
-
-@dataclass
 class ViewReady(Message, bubble=False):
     """A thread has read rows to show, and found the index of the selected row among them.
 

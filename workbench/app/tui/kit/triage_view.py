@@ -30,14 +30,7 @@ from workbench.measuring.records.review import (
     ERRORS_IN_SHORT,
     ErrorCategory,
 )
-from workbench.measuring.reviewing.triage import (
-    KEYED,
-    OpenCases,
-    TriageCase,
-    TriageTally,
-    paragraph,
-    triage_table,
-)
+from workbench.measuring.reviewing.triage import KEYED, OpenCases, TriageCase, TriageTally, paragraph, triage_table
 from workbench.tables.table_text import plain_table
 
 _BAR = "  ┃ "

@@ -39,6 +39,8 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
     ALLOW_SELECT = False
     CELL_CURSOR: ClassVar[bool] = False
     """Whether the cursor marks only a cell instead of the whole row."""
+    GAP: ClassVar[int] = 1
+    """Cells between columns."""
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         f"virtual-table--{part}"
         for part in ("header", "cursor", "success", "error", "warning", "accent", "dim", "bold", "hit")
@@ -125,7 +127,7 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
     def reload(self) -> None:
         """Ask the source for its ids again (rows were added or removed); visible rows stay."""
         self._chosen = self._chosen or self.selected_id is not None
-        self._load(natural=not self._ready)
+        self._load(natural=not self.ready)
 
     def refresh_rows(self) -> None:
         """Read rows again as they are shown (their cells changed, not their order)."""
@@ -153,9 +155,9 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
             return True
         self.selected_id, self._chosen = row_id, True
         self._place_cursor(None)
-        if self._ready:
+        if self.ready:
             self.post_message(messages.SelectionHidden(self, row_id))
-        return not self._ready
+        return not self.ready
 
     # -- new rows ----------------------------------------------------------------------------------
 
@@ -170,7 +172,7 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
         self._set_cache(cache)
         if self._painter is None or self._painter.columns != tuple(cache.source.columns):
             self._painter = RowPainter(
-                cache.source.columns, self._style_of, self.layout_of_columns, cells=self.CELL_CURSOR
+                cache.source.columns, self._style_of, self.layout_of_columns, cells=self.CELL_CURSOR, gap=self.GAP
             )
             self._painter.resize(self.scrollable_size.width)
             self._place_column(min(self.column, len(self._painter.shown) - 1))
@@ -179,7 +181,7 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
         if index is not None:
             self.scroll_to(y=index - self._line, animate=False, force=True)
         self._place_cursor(index)
-        if index is None and self._ready and self._chosen and self.selected_id is not None:
+        if index is None and self.ready and self._chosen and self.selected_id is not None:
             self.post_message(messages.SelectionHidden(self, self.selected_id))
 
     def _cursor_index_in(self, event: messages.ViewReady) -> int | None:
@@ -205,14 +207,11 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
             self.refresh()
         self._announce_row()
 
-    def _failed(self, error: BaseException) -> None:
-        self.post_message(messages.Failed(self, error))
-
     # -- the cursor --------------------------------------------------------------------------------
 
     @property
     def _header_height(self) -> int:
-        return 1 + bool(self.chips) + (self._painter is not None and self._painter.has_below)
+        return 1 + bool(self.chips) + (0 if self._painter is None else self._painter.lines_below)
 
     @property
     def _page_height(self) -> int:
@@ -244,7 +243,7 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
     def _announce_row(self) -> None:
         if self.cursor is not None and self._cache is not None:
             row_id = self._cache.id_at(self.cursor)
-            if self._chosen or self._ready or self.sort is None:
+            if self._chosen or self.ready or self.sort is None:
                 self.selected_id = row_id
                 if row_id is not None and row_id != self._announced:
                     self._announced = row_id
@@ -252,9 +251,8 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
         self._update_position()
 
     def _update_position(self) -> None:
-        known = self._ready or self._known_count is not None
         where = "–" if self.cursor is None else f"{self.cursor + 1:,}"
-        self.position = f"{where} of {self.row_count:,}" if known else f"{where} of …"
+        self.position = f"{where} of {self.row_count:,}" if self.ready else f"{where} of …"
 
     def action_move(self, rows: int) -> None:
         self._move_to(self.scroll_offset.y if self.cursor is None else self.cursor + rows)
@@ -343,9 +341,8 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
 
     def _chips_line(self) -> Strip:
         given = self._given
-        whole = (
-            "" if given is None or given.queried or not self._ready else f"{self.row_count:,} of {given.count():,}  "
-        )
+        counts = not (given is None or given.queried) and self.ready
+        whole = f"{self.row_count:,} of {len(given.ids()):,}  " if given is not None and counts else ""
         base, chip = self._style_of("dim"), self._style_of("header")
         whole = f"{whole}{key_of('table.unfilter')} removes the last"
         return chips_line(self.chips, whole, self.scrollable_size.width, base, chip)
@@ -359,8 +356,7 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
     def render_lines(self, crop: Region) -> list[Strip]:
         """Draw rows in memory first, and then fetch missing ones: the two would slow each other down."""
         drawn = super().render_lines(crop)
-        if self._cache is not None and self._cache.wanting:
-            self.call_next(self._fetch_wishes)
+        self.call_next(self._fetch_wishes)
         return drawn
 
     def render_line(self, y: int) -> Strip:
@@ -371,12 +367,13 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
         if cache is None or painter is None:
             return blank
         if y < self._header_height:
-            if y > bool(self.chips):
-                return painter.below(offset.x)
-            return painter.header(self.sort, not self._ready, offset.x, self.column if self.has_focus else None)
+            below, here = y - bool(self.chips) - 1, self.column if self.has_focus else None
+            if below >= 0:
+                return painter.below(below, offset.x, here if self.CELL_CURSOR else None)
+            return painter.header(self.sort, not self.ready, offset.x, here)
         index = y - self._header_height + offset.y
         if index >= cache.count:
-            return painter.note(self._empty_message) if y == self._header_height and self._ready else blank
+            return painter.note(self._empty_message) if y == self._header_height and self.ready else blank
         here = self.column if index == self.cursor else None
         key = (index, here, offset.x)
         strip = self._strips.get(key)

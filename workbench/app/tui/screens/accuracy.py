@@ -21,7 +21,7 @@ from workbench.app.tui.kit.accuracy_sheet import AccuracySheet
 from workbench.app.tui.kit.accuracy_view import FIGURES, Figure, group_name
 from workbench.app.tui.kit.arranged_view import SORTING
 from workbench.app.tui.kit.cells import printable
-from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
+from workbench.app.tui.kit.choices import Choice, PickMenu, choose
 from workbench.app.tui.kit.matrix_table import NAME, Matrix
 from workbench.app.tui.kit.table_messages import RowHighlighted, RowSelected
 from workbench.app.tui.kit.virtual_table import VirtualTable
@@ -130,10 +130,8 @@ class AccuracyScreen(LiveScreen, FigureScreen):
         Action("accuracy.reverse", "S", "reverse", "Reverse", "Reverse the order; if unsorted: best first.", False),
         Action("accuracy.pin", "space", "pin", "Pin", "Pin the verifier at the top, or unpin it.", False),
         Action("accuracy.view", "d", "next_view", "View", "Show the verifier, the whole column or the notes below."),
-        Action("accuracy.by", "b", "next_group(1)", "By", "Break down by the next property (type, source, length …)."),
-        Action(
-            "accuracy.by-before", "B", "next_group(-1)", "Previous property", "Break down by the previous one.", False
-        ),
+        Action("accuracy.by", "b", "choose_property", "By", "Choose the property to break down by: type, source …"),
+        Action("accuracy.by-before", "B", "previous_property", "Before", "Break down by the previous one.", False),
         Action("accuracy.protocol", "p", "next_protocol", "Protocol", "Change how abstentions are counted."),
         Action("accuracy.gold", "g", "next_gold", "Gold", "Compare with another gold: final, people, imported.", False),
         Action("accuracy.compare", "|", "compare", "Compare", "Compare the verifier with another.", False),
@@ -276,7 +274,7 @@ class AccuracyScreen(LiveScreen, FigureScreen):
             found = detail.verifier_detail(sheet, verifier, self._metric, descending=descending, wide=self._is_wide)
             place = sheet.groups.index(group)
         else:
-            found = detail.group_detail(sheet, group, self._metric, self.pinned, width=self.size.width)
+            found = detail.group_detail(sheet, group, self._metric, self.pinned, wide=self._is_wide)
             place = sheet.verifiers.index(verifier)
         about.update(found.title, layout=False)
         table.show_rows(found.columns, found.rows)
@@ -355,8 +353,15 @@ class AccuracyScreen(LiveScreen, FigureScreen):
         if group is not None and self.asked.by == "reason":
             self.notify(f"Reasons can't be broken down: {key_of('accuracy.items')} lists the items.", markup=False)
             return
-        free = [by for by in self.asked.free(self.groups) if group is None or by != self.asked.by]
-        menu = ChoiceMenu(f"Break down {self.asked.words_of(group)} by", [Choice(by, printable(by)) for by in free])
+        self._choose_property(group)
+
+    def action_choose_property(self) -> None:
+        self._choose_property(None)
+
+    def _choose_property(self, group: str | None) -> None:
+        free = (by for by in self.asked.free(self.groups) if group is None or by != self.asked.by)
+        choices = [Choice(by, printable(by), str(place) if place < 10 else "") for place, by in enumerate(free, 1)]
+        menu = PickMenu(f"Break down {self.asked.words_of(group)} by", choices, chosen=(self.asked.by,))
         choose(self, menu, partial(self._break_down, group))
 
     def _break_down(self, group: str | None, by: str) -> None:
@@ -406,8 +411,8 @@ class AccuracyScreen(LiveScreen, FigureScreen):
         self.say("reading …")
         self.read_again()
 
-    def action_next_group(self, step: int) -> None:
-        self.change(by=following(self.asked.by, self.asked.free(self.groups)[::step]))
+    def action_previous_property(self) -> None:
+        self.change(by=following(self.asked.by, self.asked.free(self.groups)[::-1]))
 
     def action_next_figure(self, step: int) -> None:
         self.figure = following(self.figure, tuple(FIGURES)[::step])

@@ -3,37 +3,35 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import ClassVar, get_args
+from typing import ClassVar, Final
 
 from msgspec import Struct, structs
-from textual import on
-from textual.app import ComposeResult
-from textual.widgets import Static
 
 from workbench.app.tui.keymap import Action
-from workbench.app.tui.kit import agreement_view as view
-from workbench.app.tui.kit.agreement_view import value_with_symbol
-from workbench.app.tui.kit.cells import fit, printable
-from workbench.app.tui.kit.matrix_table import Matrix, MatrixCell, MatrixColumn, MatrixRow
-from workbench.app.tui.kit.virtual_table import VirtualTable
+from workbench.app.tui.kit.cells import printable
+from workbench.app.tui.kit.title_bar import SYMBOLS
 from workbench.app.tui.live import LiveScreen
 from workbench.app.tui.sharing import share
 from workbench.app.tui.switches import following
-from workbench.app.tui.table_screen import TableScreen
+from workbench.app.tui.table_screen import TableScreen, TablesScreen
 from workbench.core.label import Task
 from workbench.core.text.figures import counted
+from workbench.labelling.agreement import text as words
 from workbench.labelling.agreement.measuring import GROUPS, agreement
+from workbench.labelling.agreement.text import agreement_tables
+from workbench.measuring.briefing import agreement_sentence
 from workbench.measuring.browsing import LabelledRow, PairItems, pair_items
-from workbench.statistics.records.agreement import AgreementReport, AnnotatorQuality, PairAgreement
+from workbench.statistics.records.agreement import AgreementReport
 from workbench.tables.document import Cell
 from workbench.tables.table import Columns, column, identifier, word
 
-MOST = 40
-"""Maximum number of annotators in the matrix: those with the most labels; the tables below list all."""
-_OF_LABELS = "#agreement-measure, #agreement-matrix, #agreement-cell, #agreement-view, #agreement-table"
-"""Widgets that are empty while there is no label."""
-_NAME_WIDTH = 12
 _AGREE, _DIFFER = Cell("=", "dim"), Cell("≠", "warning")
+_FIRST: Final = (
+    "The command Assign has two or more people label the same items; each labels them blind, in Annotate. Their "
+    "agreement is then shown here."
+)
+_OF_TYPES: Final = "People give types only for data sets whose types were not accepted from the imported file."
+_BLIND: Final = "Blind labels count: people open the project under their own name, or in a browser."
 
 
 class AgreementQuery(Struct, frozen=True, kw_only=True):
@@ -58,42 +56,26 @@ ASKED = (AgreementQuery(), AgreementQuery(task="type"), AgreementQuery(task="typ
 """Requests that the task key steps through."""
 
 
-class AgreementScreen(LiveScreen):
-    """The metrics, a matrix of annotators with a cursor on one pair, and a table of people, groups, time or pairs."""
+class AgreementScreen(TablesScreen, LiveScreen):
+    """What the labels support, and one table: pairs, coefficients, people, groups or time; a pair opens its items."""
 
     CSS_PATH = "agreement.tcss"
     TITLE_TEXT = "Agreement"
-    PALETTE = True
+    PREFIX, PALETTE = "agreement", True
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("agreement.open", "enter", "open_pair", "Differing", "List the items on which the two disagree."),
+        Action("agreement.open", "enter", "open_row", "Differing", "List the items on which the two disagree."),
         Action("agreement.all", "i", "open_pair(True)", "Shared", "List all items both have labelled.", False),
         Action("agreement.task", "t", "next_task", "Task", "Switch between correctness, types, and types by letter."),
-        Action("agreement.measure", "o", "next_measure", "Measure", "Show kappa, agreement or differing items."),
-        Action("agreement.view", "w", "next_view", "Table", "Show people, groups, time or pairs below."),
+        Action("agreement.view", "w", "next_table", "Table", "Show pairs, coefficients, people, groups or time."),
         Action("agreement.by", "b", "next_group", "By", "Group by the next property (type, subtype, domain …)."),
         Action("agreement.round", "L", "other_round", "Round", "Count labels of the first or latest round.", False),
         Action("agreement.export", "e", "export", "Export", "Save or copy the tables.", False),
     )
+    report: AgreementReport | None = None
 
     def __init__(self) -> None:
         super().__init__()
         self.asked = AgreementQuery()
-        self.measure: view.Measure = "kappa"
-        self.view: view.View = "people"
-        self.report: AgreementReport | None = None
-        self._people: dict[str, AnnotatorQuality] = {}
-
-    def content(self) -> ComposeResult:
-        yield Static("", id="agreement-conclusion", markup=False)
-        yield Static("", id="agreement-figures", markup=False)
-        yield Static("", id="agreement-measure", markup=False)
-        yield Matrix(id="agreement-matrix")
-        yield Static("", id="agreement-cell", markup=False)
-        yield Static("", id="agreement-view", markup=False)
-        yield VirtualTable(id="agreement-table")
-
-    def on_mount(self) -> None:
-        self.query_one(Matrix).focus()
 
     # -- reading -----------------------------------------------------------------------------------
 
@@ -107,84 +89,21 @@ class AgreementScreen(LiveScreen):
             return
         self.report = report
         self.say(f"{printable(self.project.path.name)} · {self.asked.words}")
-        said, line = view.conclusion(report), self.query_one("#agreement-conclusion", Static)
-        line.display = bool(said)
-        line.update(said)
-        self.query_one("#agreement-figures", Static).update(view.metrics_text(report))
-        for part in self.query(_OF_LABELS):
-            part.display = bool(report.labels)
-        self._fill_matrix()
-        self._fill_table()
-
-    # -- the matrix --------------------------------------------------------------------------------
-
-    def _fill_matrix(self) -> None:
-        assert self.report is not None
-        most = sorted(self.report.per_annotator, key=lambda person: -person.labels)[:MOST]
-        before, self._people = self._people, {one.name: one for one in self.report.per_annotator if one in most}
-        pairs = {frozenset(pair.pair): pair for pair in self.report.cohen_kappa}
-        people = self._people.values()
-        matrix = self.query_one(Matrix)
-        matrix.put(
-            "with",
-            [MatrixColumn(one.name, fit(one.name, _NAME_WIDTH).rstrip()) for one in people],
-            [
-                MatrixRow(a.name, "", a.name, "", tuple(MatrixCell(self._cell_text(a, b, pairs)) for b in people))
-                for a in people
-            ],
-        )
-        if len(people) > 1 and not before:
-            matrix.move_to(None, [*self._people][1])
-        left_out = len(self.report.per_annotator) - len(self._people)
-        more = f" · {left_out} with fewer labels left out" if left_out else ""
-        self.query_one("#agreement-measure", Static).update(f"people × people: {view.MEASURES[self.measure]}{more}")
-
-    def _cell_text(self, a: AnnotatorQuality, b: AnnotatorQuality, pairs: dict[frozenset[str], PairAgreement]) -> str:
-        return view.own_text(a) if a is b else view.pair_text(pairs.get(frozenset((a.name, b.name))), self.measure)
-
-    @property
-    def chosen(self) -> tuple[AnnotatorQuality | None, AnnotatorQuality | None]:
-        """Return the two annotators of the cell under the cursor; the name column counts as the first person's
-        column.
-        """
-        matrix = self.query_one(Matrix)
-        return self._people.get(matrix.row_key or ""), self._people.get(matrix.column_key or "")
-
-    @property
-    def pair(self) -> PairAgreement | None:
-        row, column = self.chosen
-        if self.report is None or row is None or column is None:
-            return None
-        names = {row.name, column.name}
-        return next((pair for pair in self.report.cohen_kappa if set(pair.pair) == names), None)
-
-    @on(Matrix.Moved)
-    def _describe_cell(self) -> None:
-        if self.report is not None:
-            sentence = view.cell_sentence(*self.chosen, self.pair, self.report)
-            self.query_one("#agreement-cell", Static).update(sentence)
-
-    # -- the lower table ---------------------------------------------------------------------------
-
-    def _fill_table(self) -> None:
-        if self.report is None:
-            return
-        self.query_one("#agreement-view", Static).update(view.table_title(self.report, self.view, self.asked.by))
-        columns, records = view.table(self.report, self.view)
-        self.query_one("#agreement-table", VirtualTable).show_records(columns, enumerate(records))
+        self.set_class(not report.labels, "empty")
+        self.show_tables("\n".join(filter(None, (_conclusion(report), words.head(report)))), agreement_tables(report))
 
     # -- actions -----------------------------------------------------------------------------------
 
-    @on(Matrix.Opened)
-    def _cell_chosen(self) -> None:
+    def opened(self, row: int) -> None:
         self.action_open_pair()
 
     def action_open_pair(self, everything: bool = False) -> None:
-        pair = self.pair
-        if pair is None:
-            self.notify("Choose two people with common items.", markup=False)
+        row = self.table.selected_id
+        pairs = [] if self.report is None or self.place else self.report.cohen_kappa
+        if row is None or row >= len(pairs):
+            self.notify("Choose two people with common items, in the table of pairs.", markup=False)
         else:
-            self.app.push_screen(AgreementItemsScreen(self.asked, pair.pair, everything))
+            self.app.push_screen(AgreementItemsScreen(self.asked, pairs[row].pair, everything))
 
     def action_next_task(self) -> None:
         present = structs.replace(self.asked, by=AgreementQuery().by, latest=False)
@@ -194,17 +113,9 @@ class AgreementScreen(LiveScreen):
         self._change(structs.replace(self.asked, latest=not self.asked.latest))
 
     def action_next_group(self) -> None:
-        self.view = "groups"
+        places = [place for place, one in enumerate(self.tables) if one.caption == f"By {self.asked.by}"]
+        self.place = next(iter(places), self.place)
         self._change(structs.replace(self.asked, by=following(self.asked.by, GROUPS)))
-
-    def action_next_measure(self) -> None:
-        self.measure = following(self.measure, get_args(view.Measure))
-        if self.report is not None:
-            self._fill_matrix()
-
-    def action_next_view(self) -> None:
-        self.view = following(self.view, get_args(view.View))
-        self._fill_table()
 
     def action_export(self) -> None:
         from workbench.measuring.report.people import agreement_as
@@ -218,6 +129,16 @@ class AgreementScreen(LiveScreen):
         self.read_again()
 
 
+def _conclusion(report: AgreementReport) -> str:
+    """Return a sentence on the level of agreement, or why it is unknown and what to do."""
+    why = words.why_nothing(report)
+    if said := f"{agreement_sentence(report)} {words.why_low(report)}".strip():
+        return said
+    if report.unblinded:
+        return f"{why} {_BLIND}"
+    return why if report.labels else f"{why} {_OF_TYPES if report.task == 'type' else _FIRST}"
+
+
 # -- The items two people have both labelled: those on which they differ, or all of them.
 
 
@@ -226,13 +147,17 @@ def _columns(pair: tuple[str, str]) -> Columns[LabelledRow]:
     return (
         identifier("id", lambda row: row.item.completion_id, room=(6, 20)),
         column("", lambda row: row.a == row.b, (_DIFFER, _AGREE).__getitem__, words=True, room=1),
-        word(a, lambda row: value_with_symbol(row.a), room=(12, 14)),
-        word(b, lambda row: value_with_symbol(row.b), room=(12, 14)),
+        word(a, lambda row: _value_text(row.a), room=(12, 14)),
+        word(b, lambda row: _value_text(row.b), room=(12, 14)),
         word("state", lambda row: row.item.state, room=10),
         word("type", lambda row: row.item.subtype, room=(4, 8)),
         word("domain", lambda row: row.item.domain, room=(8, 18), tone="dim"),
         word("question", lambda row: row.item.question, room=(10, 60)),
     )
+
+
+def _value_text(value: str) -> str:
+    return f"{SYMBOLS[value]} {value}" if value in SYMBOLS else value
 
 
 class AgreementItemsScreen(TableScreen):

@@ -231,7 +231,7 @@ def preview(item: ItemDetail, width: int = 0, search: str = "") -> RenderedText:
         *_text_section("Reference", item.reference[:_CHARACTERS], _REFERENCE_LINES),
         *_answer_lines("Completion's answer", completion),
         *_text_section("Completion's end", item.completion[-_TAIL:], _QUESTION_LINES),
-        *evidence(item, width, beside=True).lines,
+        *evidence(item, width).lines,
     ]
     return RenderedText(tuple(lines), {})
 

@@ -11,8 +11,7 @@ from msgspec import convert, structs
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
-from workbench.app.tui.kit.pass_texts import WORDS
-from workbench.app.tui.kit.pass_view import run_words
+from workbench.app.tui.kit.pass_view import WORDS, run_words
 from workbench.app.tui.kit.sources import PagedSource
 from workbench.app.tui.live import LiveScreen
 from workbench.app.tui.suite_start import choose_export, choose_suite

@@ -12,10 +12,10 @@ from textual.content import Content
 from textual.widgets import Static
 
 from workbench.app.tui.keymap import Action
-from workbench.app.tui.kit import pass_texts
+from workbench.app.tui.kit import pass_view
 from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.columns import OUTCOME_MARKS
-from workbench.app.tui.kit.pass_texts import letter_at
+from workbench.app.tui.kit.pass_view import letter_at
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.kit.solution_view import outcome_cell, source_of
 from workbench.app.tui.kit.virtual_table import VirtualTable
@@ -202,7 +202,7 @@ def _side_title(sign: str, style: str, solution: MatrixSolution) -> Content:
     return Content.assemble(
         (f"{sign} ", f"bold $text-{style}"),
         (printable(solution.solution_id), "bold"),
-        f" · {pass_texts.passed_words(solution.outcomes)} · gold {mark} {solution.gold}",
+        f" · {pass_view.passed_words(solution.outcomes)} · gold {mark} {solution.gold}",
         f" · {printable(solution.model)}" if solution.model else "",
     )
 

@@ -13,11 +13,10 @@ from textual.containers import Container
 from textual.widgets import Static
 
 from workbench.app.tui.keymap import Action, key_of
-from workbench.app.tui.kit import pass_texts as texts
 from workbench.app.tui.kit import pass_view as view
 from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.pass_grid import PassGrid
-from workbench.app.tui.kit.pass_texts import WORDS
+from workbench.app.tui.kit.pass_view import WORDS
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar
 from workbench.app.tui.live import LiveScreen
@@ -166,19 +165,21 @@ class CodeProblemScreen(LiveScreen):
         laid = self.laid = arrange([one.outcomes for one in matrix.solutions], matrix.width, by_rate=by_rate)
         self._update_title(matrix)
         self.query_one("#code-problem-caption", Static).update(view.caption(matrix, laid))
-        self.query_one("#code-problem-legend", Static).update(
-            view.legend(matrix, verdicts=self.verdicts, wide=self.has_class("-wide"))
-        )
+        self.query_one("#code-problem-legend", Static).update(view.legend(matrix, verdicts=self.verdicts))
         grid = self.query_one(PassGrid)
-        grid.put(
+        grid.put_tests(
             view.heads(matrix, verdicts=self.verdicts),
             view.columns(matrix, laid),
             view.rows(matrix, laid, self.folded, verdicts=self.verdicts, marked=self.comparing.marked),
         )
-        row = grid.row_key if self._begin_at is None else self._begin_at
-        if row is not None and (self._begin_at, self._begin_test) != (None, None):
-            grid.move_to(row, grid.column_key if self._begin_test is None else self._begin_test)
+        if (self._begin_at, self._begin_test) != (None, None):
+            self._move_to(self._begin_at, grid.test if self._begin_test is None else self._begin_test)
             self._begin_at = self._begin_test = None
+
+    def _move_to(self, solution: int | None, test: int | None) -> None:
+        """Put the cursor on a cell; None keeps the row, or the column."""
+        keys = (None if one is None else str(one) for one in (solution, test))
+        self.query_one(PassGrid).move_to(*keys)
 
     def _update_title(self, matrix: PassMatrix) -> None:
         at = index_of(self._neighbours, self.question)
@@ -191,25 +192,25 @@ class CodeProblemScreen(LiveScreen):
 
     @property
     def chosen(self) -> MatrixSolution | None:
-        key = self.query_one(PassGrid).row_key
+        key = self.query_one(PassGrid).solution
         solutions = () if self.matrix is None else self.matrix.solutions
         return next((one for one in solutions if one.id == key), None)
 
-    @on(PassGrid.CellMoved)
+    @on(PassGrid.Moved)
     def _show_cell(self) -> None:
         matrix, solution = self.matrix, self.chosen
-        position = self.query_one(PassGrid).column_key
-        test, about = list[texts.Line](), list[texts.Line]()
+        position = self.query_one(PassGrid).test
+        test, about = list[view.Line](), list[view.Line]()
         if matrix is not None and self.laid is not None and position is not None and solution is not None:
-            test += texts.test_lines(matrix, solution, position, self.laid.rates[position])
+            test += view.test_lines(matrix, solution, position, self.laid.rates[position])
         if solution is not None:
-            about += texts.solution_lines(solution)
+            about += view.solution_lines(solution)
             if matrix is not None and position is not None:
-                about += texts.evidence_lines(matrix, solution, position)
-            about += texts.verdict_lines(solution)
+                about += view.evidence_lines(matrix, solution, position)
+            about += view.verdict_lines(solution)
         wide = self.has_class("-wide")
-        self.query_one("#code-problem-test", Reader).show(texts.text_of(*test, *(() if wide else about)))
-        self.query_one("#code-problem-solution", Reader).show(texts.text_of(*about))
+        self.query_one("#code-problem-test", Reader).show(view.text_of(*test, *(() if wide else about)))
+        self.query_one("#code-problem-solution", Reader).show(view.text_of(*about))
 
     def on_screen_resume(self) -> None:
         self.redraw()
@@ -250,7 +251,7 @@ class CodeProblemScreen(LiveScreen):
     # -- tests that are excluded -------------------------------------------------------------------
 
     def action_exclude(self) -> None:
-        matrix, position = self.matrix, self.query_one(PassGrid).column_key
+        matrix, position = self.matrix, self.query_one(PassGrid).test
         if matrix is None or position is None:
             return
         reason = matrix.excluded[position].reason if position in matrix.excluded else ""
@@ -300,7 +301,7 @@ class CodeProblemScreen(LiveScreen):
         cluster = next(one for one in self.laid.clusters if one.outcomes == chosen.outcomes)
         if len(cluster.members) > 1:
             self.folded ^= {cluster.outcomes}
-            grid.move_to(self.matrix.solutions[cluster.members[0]].id, grid.column_key)
+            self._move_to(self.matrix.solutions[cluster.members[0]].id, grid.test)
             self.redraw()
 
     def action_fold_all(self) -> None:
@@ -310,8 +311,7 @@ class CodeProblemScreen(LiveScreen):
         self.folded = set() if every <= self.folded else every
         if chosen is not None and chosen.outcomes in self.folded:
             cluster = next(one for one in self.laid.clusters if one.outcomes == chosen.outcomes)
-            grid = self.query_one(PassGrid)
-            grid.move_to(self.matrix.solutions[cluster.members[0]].id, grid.column_key)
+            self._move_to(self.matrix.solutions[cluster.members[0]].id, self.query_one(PassGrid).test)
         self.redraw()
 
     def action_verdicts(self) -> None:
@@ -333,14 +333,14 @@ class CodeProblemScreen(LiveScreen):
 
     @property
     def order(self) -> list[int]:
-        return [row.key for row in self.query_one(PassGrid).rows]
+        return [int(row.key) for row in self.query_one(PassGrid).rows]
 
-    @on(PassGrid.CellOpened)
+    @on(PassGrid.Opened)
     def action_open_solution(self) -> None:
         from workbench.app.tui.screens.code_solution import CodeSolutionScreen
 
         if self.matrix is not None and (solution := self.chosen) is not None:
-            test = self.query_one(PassGrid).column_key
+            test = self.query_one(PassGrid).test
             self.app.push_screen(CodeSolutionScreen(self.matrix, solution.id, self.order, test, self.comparing))
 
     def action_item(self) -> None:

@@ -16,7 +16,7 @@ from workbench.app.tui.kit.pass_view import TRUTH
 from workbench.app.tui.kit.table_messages import RowSelected
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screen import WorkbenchScreen
-from workbench.app.tui.switches import following, index_of
+from workbench.app.tui.switches import index_of
 from workbench.coding.ranking.measuring import RankedVerifiers, compare_verifiers
 from workbench.coding.ranking.tables import exclusion_notes, ranking_table
 from workbench.coding.ranking.truth import truth_of
@@ -27,10 +27,6 @@ from workbench.measuring.browsing import reveal_each
 from workbench.statistics.records.ranking import RankingReport, ScoredProblem, ScoredSolution
 from workbench.tables.document import Tone
 from workbench.tables.table import Column, Columns, column, text, word
-
-BY_TRUTH: Final = "truth"
-"""The sort key for true scores, instead of a verifier's name."""
-
 
 SELECTED = 5
 """Number of solutions per problem that ``f`` restricts the metrics to, as ``workbench code metrics --k 5`` does."""
@@ -60,19 +56,12 @@ class CodeRankingsScreen(WorkbenchScreen):
         report: The verifiers' metrics; None until they have been loaded.
         ranked: The problem; None until it has been loaded.
         k: Number of solutions per problem that the metrics use; None for all.
-        by: Sort key of the solutions: a verifier's name, or `BY_TRUTH`.
     """
 
     CSS_PATH = "code_rankings.tcss"
     TITLE_TEXT = "Rankings"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("code-rankings.open", "enter", "open_solution", "Open", "Open the solution in the pass matrix."),
-        Action(
-            "code-rankings.order", "s", "next_order(1)", "Sort by", "Sort by the next verifier's scores, or the truth."
-        ),
-        Action(
-            "code-rankings.order-before", "S", "next_order(-1)", "Previous sort", "Sort by the previous one.", False
-        ),
         Action("code-rankings.next", "]", "go(1)", "Next", "Show the next problem."),
         Action("code-rankings.previous", "[", "go(-1)", "Previous", "Show the previous problem.", False),
         Action("code-rankings.selected", "w", "selected", "Selected", "Use 5 selected solutions per problem, or all."),
@@ -84,7 +73,6 @@ class CodeRankingsScreen(WorkbenchScreen):
         self.question = question
         self.report: RankingReport | None = None
         self.ranked: RankedProblem | None = None
-        self.by = BY_TRUTH
         self.k: int | None = None
         self._neighbours = neighbours
         self._compared: RankedVerifiers | None = None
@@ -127,23 +115,17 @@ class CodeRankingsScreen(WorkbenchScreen):
 
     def _show_problem(self, ranked: RankedProblem) -> None:
         self.ranked = ranked
-        if self.by not in (BY_TRUTH, *ranked.verifiers):
-            self.by = BY_TRUTH
-        self._fill_problem()
-
-    def _fill_problem(self) -> None:
-        if self.ranked is None:
-            return
-        verifiers, problem = self.ranked
+        verifiers, problem = ranked
         table = self.query_one("#code-rankings-solutions", VirtualTable)
-        rows = {} if problem is None else {one.item: one for one in in_order(problem, self.by)}
-        table.show_records(solution_columns(verifiers, self.by), rows.items())
+        solutions = () if problem is None else sorted(problem.solutions, key=lambda one: (one.rank is None, one.rank))
+        rows = {one.item: one for one in solutions}
+        table.show_records(solution_columns(verifiers), rows.items())
         if rows and table.selected_id not in rows:
             table.jump_to_id(next(iter(rows)))
         at = index_of(self._neighbours, self.question)
         place = "" if at is None else f" · {at + 1:,} of {len(self._neighbours):,}"
         named = "none of its solutions is selected" if problem is None else printable(problem.task_id)
-        said = f"{named}{place} · by {printable(self.by)} · ↑ ranked too high, ↓ too low"
+        said = f"{named}{place} · ↑ ranked too high, ↓ too low"
         figures = "" if problem is None or self.report is None else problem_correlations(self.report, problem)
         self.query_one("#code-rankings-problem", Static).update(f"{said}\n{figures}")
 
@@ -160,11 +142,6 @@ class CodeRankingsScreen(WorkbenchScreen):
     def action_selected(self) -> None:
         self.k = SELECTED if self.k is None else None
         self._load_metrics()
-
-    def action_next_order(self, step: int) -> None:
-        if self.ranked is not None:
-            self.by = following(self.by, (BY_TRUTH, *self.ranked.verifiers)[::step])
-            self._fill_problem()
 
     def action_go(self, step: int) -> None:
         beside = self.neighbour(self._neighbours, self.question, step, "problem")
@@ -201,12 +178,12 @@ def problem_correlations(report: RankingReport, problem: ScoredProblem) -> str:
 # -- one problem -----------------------------------------------------------------------------------
 
 
-def solution_columns(verifiers: Sequence[str], by: str) -> Columns[ScoredSolution]:
-    """Return the columns for the true score and rank, then for each verifier's; the sort column is marked."""
+def solution_columns(verifiers: Sequence[str]) -> Columns[ScoredSolution]:
+    """Return the columns for the true score and rank, then for each verifier's."""
 
     def score(name: str) -> Column[ScoredSolution]:
-        title, room = f"{'▼' if name == by else ''}{name}", (7, max(7, min(16, len(name) + 1)))
-        return column(title, lambda one: one.scores.get(name), number, key=name, room=room)
+        room = (7, max(7, min(16, len(name) + 1)))
+        return column(name, lambda one: one.scores.get(name), number, key=f"{name} score", room=room)
 
     def rank(name: str) -> Column[ScoredSolution]:
         def arrow(one: ScoredSolution) -> str:
@@ -216,26 +193,17 @@ def solution_columns(verifiers: Sequence[str], by: str) -> Columns[ScoredSolutio
             "rank",
             lambda one: _format_rank(one.ranks.get(name)) + arrow(one),
             by=lambda one: one.ranks.get(name),
-            key=f"{name} rank",
+            key=f"{name} rank of",
             room=5,
             tone=lambda one: _ARROW_TONES[arrow(one)],
         )
 
-    truth = "▼truth" if by == BY_TRUTH else "truth"
     return (
         word("solution", lambda one: one.solution_id + (TRUTH if one.ground_truth else ""), room=(8, 16)),
-        column(truth, lambda one: one.score, number, key=BY_TRUTH, room=7, tone="bold"),
-        column("rank", lambda one: one.rank, _format_rank, key=f"{BY_TRUTH} rank", room=5),
+        column("truth", lambda one: one.score, number, key="truth", room=7, tone="bold"),
+        column("rank", lambda one: one.rank, _format_rank, key="truth rank", room=5),
         *(one for name in verifiers for one in (score(name), rank(name))),
     )
-
-
-def in_order(problem: ScoredProblem, by: str) -> list[ScoredSolution]:
-    def place(one: ScoredSolution) -> tuple[bool, float]:
-        rank = one.rank if by == BY_TRUTH else one.ranks.get(by)
-        return rank is None, rank or 0.0
-
-    return sorted(problem.solutions, key=place)
 
 
 def _rank_arrow(truth: float | None, rank: float | None) -> str:

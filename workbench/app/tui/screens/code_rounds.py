@@ -21,11 +21,7 @@ from workbench.coding.evolution import evolved
 from workbench.coding.evolution.evolving import EvolutionName, evolution_names, problems_in
 from workbench.coding.evolution.tables import evolution_plots, evolution_tables
 from workbench.coding.problems import task_ids
-from workbench.coding.records.evolution import (
-    EvolutionReport,
-    ProblemEvolution,
-    ProblemRound,
-)
+from workbench.coding.records.evolution import EvolutionReport, ProblemEvolution, ProblemRound
 from workbench.core.project import Project
 from workbench.core.text.figures import NONE, counted, percent
 from workbench.tables.document import Cell

@@ -12,11 +12,10 @@ from textual.containers import Container
 from textual.widgets import Static
 
 from workbench.app.tui.keymap import Action, key_of
-from workbench.app.tui.kit import pass_texts as texts
+from workbench.app.tui.kit import pass_view as texts
 from workbench.app.tui.kit import solution_view as kit_view
 from workbench.app.tui.kit.cells import printable
-from workbench.app.tui.kit.pass_texts import WORDS
-from workbench.app.tui.kit.pass_view import outcome_source
+from workbench.app.tui.kit.pass_view import WORDS, outcome_source
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.kit.table_messages import RowHighlighted, RowSelected
 from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.cells import printable
-from workbench.app.tui.kit.pass_texts import WORDS
+from workbench.app.tui.kit.pass_view import WORDS
 from workbench.app.tui.live import LiveScreen
 from workbench.app.tui.table_screen import TableScreen
 from workbench.core.text.figures import counted, percent

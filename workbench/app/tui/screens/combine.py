@@ -17,12 +17,11 @@ from workbench.app.tui.figure_screen import FigureQuery, FigureScreen, counting
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu, ManyMenu, choose
-from workbench.app.tui.kit.columns import TableColumn, TableRow, rows_of_table
 from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar
 from workbench.app.tui.screen import SHORT
 from workbench.app.tui.sharing import share
 from workbench.app.tui.switches import following
-from workbench.app.tui.table_screen import FilterScreen
+from workbench.app.tui.table_screen import FilterScreen, TablesScreen
 from workbench.core.errors import UsageError, WorkbenchError
 from workbench.core.project import Project
 from workbench.core.selection import Condition
@@ -40,7 +39,7 @@ from workbench.measuring.downstream import downstream
 from workbench.measuring.estimating import estimate
 from workbench.measuring.judged import BASELINE, everybody
 from workbench.measuring.selecting import best_of, read_sizes
-from workbench.tables.document import Cell
+from workbench.tables.document import Cell, Table, heads
 
 Task = Literal["best-of", "estimate", "downstream"]
 
@@ -108,8 +107,6 @@ _STANDINGS: Final[dict[Standing, Cell]] = {
     "not distinguishable": Cell("≈ alike", "dim", value="alike"),
 }
 
-_STANDING = TableColumn("standing", "", 8, 8)
-
 TALL = 34
 """Terminal lines from which more of the text is visible."""
 
@@ -126,20 +123,18 @@ _ONLY_FOR: dict[str, tuple[Task, ...]] = {
 """Action -> the tasks it applies to; actions not listed apply to all."""
 
 
-class CombineScreen(FilterScreen, FigureScreen):
+class CombineScreen(TablesScreen, FilterScreen, FigureScreen):
     """One task's tables, one at a time, and all details of the row under the cursor.
 
     Attributes:
         found: The newest result; None until it has been computed, or if it can't be.
-        place: Index of the shown table in ``found.sheets``.
     """
 
     CSS_PATH = "combine.tcss"
     TITLE_TEXT = "Combine"
-    PREFIX, ABOVE, DETAIL, PANE = "combine", ("tabs", "head", "caption"), True, True
+    PREFIX, ABOVE = "combine", ("tabs", "head", "caption")
     asked: CombinedQuery = CombinedQuery()
     found: CombinedView | None = None
-    place = 0
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("combine.best-of", "1", "task('best-of')", "Best of n", "Show how well verifiers pick one of n.", False),
         Action("combine.estimate", "2", "task('estimate')", "Estimate", "Estimate accuracy from few labels.", False),
@@ -150,9 +145,7 @@ class CombineScreen(FilterScreen, FigureScreen):
         Action("combine.verifiers", "v", "choose_verifiers", "Verifiers", "Choose the verifiers that pick or predict."),
         Action("combine.sizes", "@", "sizes", "Sizes", "Set the numbers of completions to pick from."),
         Action("combine.by", "b", "next_group(1)", "By", "Break down by the next property (type, source …)."),
-        Action(
-            "combine.by-before", "B", "next_group(-1)", "Previous property", "Break down by the previous one.", False
-        ),
+        Action("combine.by-before", "B", "next_group(-1)", "Before", "Break down by the previous one.", False),
         Action("combine.protocol", "p", "next_protocol", "Protocol", "Change how abstentions are counted."),
         Action("combine.gold", "g", "next_gold", "Gold", "Compare with another gold: final, people, imported."),
         Action("combine.filter", "f", "filter", "Filter", "Count only items that meet conditions."),
@@ -179,43 +172,32 @@ class CombineScreen(FilterScreen, FigureScreen):
     def _show(self, found: CombinedView) -> None:
         before, self.found = self.sheet, found
         self._update_title()
-        self.put("head", "\n".join(map(printable, found.head.split("\n"))))
         self._fill(found, begin=before is None or _row_names(before) != _row_names(found.sheets[self.place]))
         if before is None:
             self.refresh_bindings()
 
     def _fill(self, found: CombinedView, *, begin: bool) -> None:
-        shown = found.sheets[self.place]
-        self.put("caption", _caption_text(shown, self.place, len(found.sheets)), layout=False)
-        table = self.table
-        table.show_rows(*_listed(shown))
-        row = shown.begin if begin or table.selected_id is None else table.selected_id
-        table.jump_to_id(row)
-        self.highlighted(row)
+        row = found.sheets[self.place].begin if begin else None
+        self.show_tables(found.head, [*map(_with_standings, found.sheets)], row)
 
-    def _clear(self, text: str = _COUNTING) -> None:
+    def _clear(self) -> None:
         self.found, self.place = None, 0
         self.put("tabs", _tabs_text(self.asked.task), layout=False)
-        for part in ("head", "caption"):
-            self.put(part, "")
-        self.table.show_rows((TableColumn("nothing", ""),), (TableRow(0, (Cell(text, "dim"),)),))
-        self.put_detail(Content())
+        self.show_tables("", ())
         self.refresh_bindings()
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         error = event.worker.error
         if event.worker.group != _READ or event.state is not WorkerState.ERROR or error is None:
             return
-        self._clear("no metrics")
-        self._update_title()
+        self._clear()
+        self._update_title("no metrics")
         self.put_detail(_error_text(error))
         if isinstance(error, WorkbenchError):
             event.prevent_default()  # Shown here: no notice.
 
-    def highlighted(self, row: int) -> None:
-        sheet = self.sheet
-        if sheet is not None and row < len(sheet.table.rows):
-            self.put_detail(_row_details(sheet, row))
+    def about(self, row: int) -> Sequence[str]:
+        return () if self.sheet is None else self.sheet.said[row].words
 
     @property
     def sheet(self) -> CombinedTable | None:
@@ -239,9 +221,9 @@ class CombineScreen(FilterScreen, FigureScreen):
             self._clear()
             self.change()
 
-    def action_next_table(self) -> None:
+    def action_next_table(self, step: int = 1) -> None:
         if self.found is not None:
-            self.place = (self.place + 1) % len(self.found.sheets)
+            self.place = (self.place + step) % len(self.found.sheets)
             self._fill(self.found, begin=True)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -327,50 +309,25 @@ def _tabs_text(task: Task) -> Content:
     return Content.assemble(*parts)
 
 
-def _caption_text(sheet: CombinedTable, place: int, count: int) -> Content:
-    which = f"table {place + 1} of {count} · " if count > 1 else ""
-    return Content(which + printable(sheet.table.caption))
-
-
-def _listed(found: CombinedTable) -> tuple[Sequence[TableColumn], Sequence[TableRow]]:
-    columns, rows = rows_of_table(found.table)
-    if not _has_comparisons(found):
-        return columns, rows
-    left = found.table.left
-    listed = [_with_standing(row, said.standing, left) for row, said in zip(rows, found.said, strict=True)]
-    return (*columns[:left], _STANDING, *columns[left:]), listed
-
-
-def _with_standing(row: TableRow, standing: Standing, left: int) -> TableRow:
-    first, *others = row.cells
-    cells = [structs.replace(first, tone="bold") if standing in ("better", "worse") else first, *others]
-    return row._replace(cells=(*cells[:left], _STANDINGS[standing], *cells[left:]))
+def _with_standings(sheet: CombinedTable) -> Table:
+    """Return the table with a column that says whether a row is better or worse than what it is compared with."""
+    table, left = sheet.table, sheet.table.left
+    if not any(said.standing for said in sheet.said):
+        return table
+    rows = (
+        structs.replace(row, cells=(*row.cells[:left], _STANDINGS[said.standing], *row.cells[left:]))
+        for row, said in zip(table.rows, sheet.said, strict=True)
+    )
+    return structs.replace(
+        table,
+        head=(heads(*table.titles[:left], "", *table.titles[left:]),),
+        rows=tuple(rows),
+        notes=(f"▲ better ▼ worse ≈ not distinguishable: compared with {sheet.against}.", *table.notes),
+    )
 
 
 def _row_names(sheet: CombinedTable) -> list[tuple[Cell, ...]]:
     return [row.cells[: sheet.table.left] for row in sheet.table.rows]
-
-
-def _has_comparisons(sheet: CombinedTable) -> bool:
-    return any(said.standing for said in sheet.said)
-
-
-def _row_details(sheet: CombinedTable, place: int) -> Content:
-    table, left = sheet.table, sheet.table.left
-    texts = [cell.text for cell in table.rows[place].cells]
-    name = " · ".join(filter(None, texts[:left]))
-    figures = " · ".join(
-        f"{title} {text}" for title, text in zip(table.titles[left:], texts[left:], strict=True) if text
-    )
-    meaning = (
-        (f"▲ better ▼ worse ≈ not distinguishable: compared with {sheet.against}.",) if _has_comparisons(sheet) else ()
-    )
-    return Content.assemble(
-        (printable(name), "bold"),
-        f" · {printable(figures)}",
-        *((f"\n{printable(said)}", "$text-accent") for said in sheet.said[place].words),
-        *((f"\n{printable(note)}", "$foreground-muted") for note in (*meaning, *table.notes)),
-    )
 
 
 def _error_text(error: BaseException) -> Content:

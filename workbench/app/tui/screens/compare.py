@@ -4,27 +4,106 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import ClassVar, Literal
+from typing import ClassVar, Final, Literal
 
 from msgspec import structs
 from textual.containers import Horizontal
+from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
 from workbench.app.tui.figure_screen import FigureQuery, FigureScreen, counting
 from workbench.app.tui.keymap import Action
-from workbench.app.tui.kit import compare_view as view
-from workbench.app.tui.kit.accuracy_view import WORDS, group_name
+from workbench.app.tui.kit.accuracy_view import PROTOCOLS, WORDS, group_name
 from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.choices import Choice, PickMenu, choose
+from workbench.app.tui.kit.columns import verdict_cell
 from workbench.app.tui.sharing import share
 from workbench.app.tui.switches import following
 from workbench.app.tui.table_screen import TableScreen
 from workbench.core.selection import Condition
-from workbench.measuring.comparing import PairedComparison, comparable, compared
-from workbench.measuring.comparing_tables import comparison_as, comparison_name, groups_table, paired_table, verdict
-from workbench.statistics.records.comparison import CompareReport
+from workbench.core.text.emphasis import with_mark
+from workbench.core.text.figures import NONE, compact_count, counted, number, p_value, percent, points, points_interval
+from workbench.measuring.comparing import ComparedItem, PairedComparison, comparable, compared
+from workbench.measuring.comparing_tables import (
+    KINDS,
+    comparison_as,
+    comparison_name,
+    groups_table,
+    paired_table,
+    verdict,
+)
+from workbench.statistics.records.comparison import CompareReport, MetricDifference, Quadrant
+from workbench.statistics.records.report import METRICS
+from workbench.tables.table import Columns, column, identifier, word
 from workbench.tables.table_text import body_lines
+
+Shown = Quadrant | Literal["groups"]
+TABS: Final[dict[Shown, str]] = dict((*KINDS.items(), ("groups", "by {by}")))
+"""Contents of the lower table, in the order in which a key steps through them."""
+
+ITEM_COLUMNS: Columns[ComparedItem] = (
+    identifier("id", lambda row: row.item.completion_id, room=(6, 20)),
+    column("A says", lambda row: row.a.word, verdict_cell, words=True, room=11),
+    column("B says", lambda row: row.b.word, verdict_cell, words=True, room=11),
+    column("gold", lambda row: row.gold.word, verdict_cell, words=True, room=11),
+    word("type", lambda row: row.item.subtype, room=(4, 8)),
+    word("question", lambda row: row.item.question, room=(12, 60)),
+    word("model", lambda row: row.item.model, room=(8, 24), tone="dim"),
+)
+"""Columns of the table of items; A, B and gold are shown as symbol and word."""
+
+
+# -- above the table -------------------------------------------------------------------------------
+
+
+def head_text(report: CompareReport, words: str) -> Content:
+    """Return three lines on a comparison: the verifiers, the items, and how verdicts are counted."""
+    left_out = f" · {report.unpaired:,} count for only one" if report.unpaired else ""
+    undecided = f" · abstentions A {report.undecided_a:,}, B {report.undecided_b:,}"
+    return Content.assemble(
+        ("A ", "bold"),
+        (printable(with_mark(report.a, report.selection_judges)), "bold $text-accent"),
+        ("   B ", "bold"),
+        (printable(with_mark(report.b, report.selection_judges)), "bold $text-accent"),
+        f"\n{words} · {counted(report.n, 'item')} in {counted(report.questions, 'question')}"
+        f"{undecided if report.undecided_a or report.undecided_b else ''}{left_out}"
+        f"\ngold {report.gold_choice} · protocol {report.protocol}: {PROTOCOLS[report.protocol]}",
+    )
+
+
+def metrics_text(report: CompareReport) -> Content:
+    """Return both verifiers' metrics, their differences with intervals, and both tests: five lines."""
+    lines = [f"{'':<4}{'A':>6}{'B':>6}{'A - B':>7}  95 %"]
+    lines += [_metric_line(metric) for metric in report.metrics]
+    tests = f"p   {p_value(report.permutation_p)} by question · McNemar {p_value(report.mcnemar_p)}"
+    return Content("\n".join((*lines, tests)))
+
+
+def _metric_line(metric: MetricDifference) -> str:
+    name = f"{METRICS[metric.metric].short:<4}"
+    if metric.a is None or metric.b is None or metric.difference is None:
+        return f"{name}{NONE:>6}{NONE:>6}{NONE:>7}  one gold class"
+    ends = metric.ci
+    if metric.metric == "mcc":
+        a, b, difference = number(metric.a), number(metric.b), f"{metric.difference:+.3f}"
+        between = "" if ends is None else f"[{ends[0]:+.3f}, {ends[1]:+.3f}]"
+    else:
+        a, b, difference = percent(metric.a), percent(metric.b), points(metric.difference)
+        between = "" if ends is None else points_interval(ends)
+    return f"{name}{a:>6}{b:>6}{difference:>7}  {between or 'too few'}"
+
+
+def tabs_text(report: CompareReport, shown: Shown) -> Content:
+    """Return the tabs of the lower table with counts; the current one is in brackets."""
+    parts: list[str | tuple[str, str]] = []
+    for tab, words in TABS.items():
+        text = words.format(by=report.by) + (f" {compact_count(getattr(report, tab))}" if tab in KINDS else "")
+        parts.append((f"[{text}]", "bold $text-accent") if tab == shown else f" {text} ")
+    return Content.assemble(*parts)
+
+
+# -- The screen.
 
 
 class Pair(FigureQuery, frozen=True, kw_only=True):
@@ -84,7 +163,7 @@ class CompareScreen(TableScreen, FigureScreen):
     def __init__(self, pair: Pair | None = None, verifiers: tuple[str, ...] = ()) -> None:
         super().__init__()
         self.asked, self.verifiers = pair, verifiers
-        self.shown: view.Shown = "only_a"
+        self.shown: Shown = "only_a"
         self.found: PairedComparison | None = None
         self.report: CompareReport | None = None
 
@@ -122,9 +201,9 @@ class CompareScreen(TableScreen, FigureScreen):
         assert self.asked is not None
         self.found, self.report = found, found.report
         self.say(printable(self.project.path.name))
-        self.put("head", view.head(found.report, self.asked.words))
+        self.put("head", head_text(found.report, self.asked.words))
         self.put("paired", "\n".join(body_lines(paired_table(found.report))))
-        self.put("tests", view.metrics_text(found.report))
+        self.put("tests", metrics_text(found.report))
         self.put("verdict", verdict(found.report))
         self.fill()
 
@@ -135,17 +214,17 @@ class CompareScreen(TableScreen, FigureScreen):
         self.say("" if pair is None else f"{printable(pair.a)} and {printable(pair.b)} can't be compared")
         for part in ("head", "paired", "tests", "verdict", "tabs"):
             self.put(part, "")
-        self.table.show_records(view.ITEM_COLUMNS, ())
+        self.table.show_records(ITEM_COLUMNS, ())
 
     def fill(self) -> None:
         if self.found is None:
             return
         report = self.found.report
-        self.put("tabs", view.tabs(report, self.shown))
+        self.put("tabs", tabs_text(report, self.shown))
         if self.shown == "groups":
             self.table.show_table(groups_table(report, in_points=True))
         else:
-            self.list_items(view.ITEM_COLUMNS, self.found.ids[self.shown], self.found.rows, lambda row: row.item.id)
+            self.list_items(ITEM_COLUMNS, self.found.ids[self.shown], self.found.rows, lambda row: row.item.id)
 
     @property
     def item_here(self) -> int | None:
@@ -176,7 +255,7 @@ class CompareScreen(TableScreen, FigureScreen):
         self.app.push_screen(CompareScreen(narrower, self.verifiers))
 
     def action_next_tab(self, step: int) -> None:
-        self.shown = following(self.shown, tuple(view.TABS)[::step])
+        self.shown = following(self.shown, tuple(TABS)[::step])
         self.fill()
 
     def action_groups(self) -> None:

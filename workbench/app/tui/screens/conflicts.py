@@ -24,14 +24,7 @@ from workbench.core.taxonomy import type_display
 from workbench.core.text.figures import counted
 from workbench.core.text.math import render_math
 from workbench.labelling.answers import Answer
-from workbench.labelling.conflict_classes import (
-    ClassRow,
-    ConflictClass,
-    ConflictClasses,
-    OpenClass,
-    Settled,
-    Side,
-)
+from workbench.labelling.conflict_classes import ClassRow, ConflictClass, ConflictClasses, OpenClass, Settled, Side
 from workbench.labelling.rulings import Role
 from workbench.tables.document import Cell
 from workbench.tables.table import Column, Columns, column, count, word
@@ -52,9 +45,7 @@ class ConflictsScreen(PersonListScreen):
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("conflicts.open", "enter", "open_row", "Open", "Show the conflicts of this kind."),
         Action("conflicts.undo", "z", "undo", "Undo", "Retract your last decision, on all its items."),
-        Action(
-            "conflicts.single", "L", "app.open_screen('adjudicate')", "One by one", "Resolve conflicts one at a time."
-        ),
+        Action("conflicts.single", "L", "app.open_screen('adjudicate')", "One by one", "Resolve one at a time."),
         Action("conflicts.reload", "r", "reload", "Reload", "Count the conflicts again."),
         person_action("conflicts"),
     )
@@ -109,14 +100,10 @@ class ConflictClassScreen(TableScreen):
         Action("conflict-class.select", "space", "select", "Pick", "Select the item, or deselect it."),
         Action("conflict-class.all", "*", "select_all", "All", "Select all items, or none."),
         Action("conflict-class.correct", "1", "settle('correct')", "Correct", "Resolve the selected as correct."),
-        Action(
-            "conflict-class.incorrect", "0", "settle('incorrect')", "Incorrect", "Resolve the selected as incorrect."
-        ),
+        Action("conflict-class.incorrect", "0", "settle('incorrect')", "Incorrect", "Resolve them as incorrect."),
         Action("conflict-class.unsuitable", "x", "unsuitable", "Unsuitable", "Resolve the selected as unsuitable."),
         Action("conflict-class.type", "t", "type", "Type", "Resolve the selected items with an answer type."),
-        Action(
-            "conflict-class.open", "enter", "open_row", "Alone", "Resolve this conflict alone, with its texts.", False
-        ),
+        Action("conflict-class.open", "enter", "open_row", "Alone", "Resolve it alone, with its texts.", False),
         Action("conflict-class.undo", "z", "undo", "Undo", "Retract your last decision, on all its items.", False),
         Action("conflict-class.reload", "r", "reload", "Reload", "Read the conflicts again.", False),
     )

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import ClassVar
 
-from msgspec import structs
-from textual import events, on
-from textual.widget import Widget
-from textual.widgets import Static
+from textual import on
+from textual.events import Resize
 from textual.worker import Worker, WorkerState
 
 from workbench.app.tui.figure_screen import FigureScreen
@@ -19,14 +17,14 @@ from workbench.app.tui.kit import queue_view as view
 from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu, ManyMenu, choose
 from workbench.app.tui.kit.item_panes import DECIDED, View, against_gold
-from workbench.app.tui.kit.queue_view import Count, QueueList, QueueListing, QueueRequest, count_queues, progress, read
+from workbench.app.tui.kit.queue_view import Count, QueueListing, QueueRequest, count_queues, progress, read
 from workbench.app.tui.kit.table_messages import ColumnHighlighted
 from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar
 from workbench.app.tui.review_desk import ReviewDecision, ReviewDesk, retraction_text
 from workbench.app.tui.screens.item import ItemScreen
 from workbench.app.tui.sharing import share
 from workbench.app.tui.switches import following
-from workbench.app.tui.table_screen import FilterScreen, TableScreen
+from workbench.app.tui.table_screen import FilterScreen, TablesScreen
 from workbench.core.label import coordinator_name
 from workbench.core.text.figures import counted
 from workbench.data.records.browse import ItemDetail, ItemVerdict
@@ -36,8 +34,6 @@ from workbench.measuring.reviewing.deciding import ErrorLine, Part, categories_o
 from workbench.measuring.reviewing.queues import ReviewQueue, marked_items
 from workbench.tables.files import format_tables
 
-TALL = 34
-"""Terminal lines from which all queues are listed above the table."""
 _READ = "queue"
 _UNDO = "queue-undo"
 
@@ -52,7 +48,7 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
     CSS_PATH = "disagreements.tcss"
     TITLE_TEXT = "Disagreements"
     WORDS: ClassVar = view.WORDS
-    PREFIX, DETAIL, WIDE, ITEMS = "queue", True, 110, True
+    PREFIX, ABOVE, DETAIL, WIDE, ITEMS = "queue", ("text",), True, 110, True
     asked: QueueRequest
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("disagreements.open", "enter", "open_row", "Open", "Open the item with all evidence, and decide."),
@@ -60,9 +56,7 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
         Action("disagreements.triage", "m", "triage", "Triage", "Assign causes to the queue's errors, case by case."),
         Action("disagreements.split", "@", "next_split", "k", "Change k, the number of verifiers against the others."),
         Action("disagreements.verifiers", "v", "choose_verifiers", "Verifiers", "Choose which verifiers take part."),
-        Action(
-            "disagreements.subject", "V", "choose_against", "Against", "Show items where one verifier disagrees.", False
-        ),
+        Action("disagreements.subject", "V", "choose_against", "Against", "Only where one verifier disagrees.", False),
         Action("disagreements.filter", "f", "filter", "Filter", "Show only items that meet conditions."),
         Action("disagreements.reasons", "d", "reasons", "Why", "Explain the queue and why the item is in it."),
         Action("disagreements.hide", "h", "hide", "Hide", "Hide or show reviewed items."),
@@ -78,10 +72,8 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
         super().__init__()
         self.asked = asked or QueueRequest()
         self.found: QueueListing | None = None
-        self.counts: dict[Queue, Count] = {}
         self.reasons = False
         self._detailed: Sequence[Disagreement] = ()
-        self._must_count = True
         self._desk: ReviewDesk | None = None
         self._opened: ReviewItemScreen | None = None
         self._undoing = False
@@ -93,30 +85,21 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
             self._desk = ReviewDesk(self.project, coordinator_name())
         return self._desk
 
-    def above(self) -> Iterator[Widget]:
-        yield QueueList(id="queue-list", markup=False)
-        yield Static(id="queue-text", markup=False)
-
     def on_mount(self) -> None:
         self.watch(self.table, "position", self._update_title, init=False)
         self.change()
 
-    def on_resize(self, event: events.Resize) -> None:
-        self.set_class(self.wide and event.size.height >= TALL, "tall")
+    def on_resize(self, event: Resize) -> None:
         if self._detailed:
             self._show_detail(self._detailed)
 
     def fill(self) -> None:
         if self.found is not None:
             self._list(self.found)
-            self._read_progress()
 
     # -- reading -----------------------------------------------------------------------------------
 
     def count(self, asked: QueueRequest) -> None:
-        listed = {"queue": self.asked.queue, "hidden": self.asked.hidden, "against": self.asked.against}
-        if structs.replace(asked, **listed) != self.asked:
-            self.counts, self._must_count = {}, True
         self.asked = asked
         self.say("reading …")
         self.count_in_thread(partial(read, self.project, asked), self._show, group=_READ)
@@ -127,15 +110,12 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
         self._list(found)
         self.refresh_bindings()
         self._update_title()
-        self._show_counts(self.counts)
-        self._read_progress()
         if self._takes_any and not found.order:
             self._count_then(self._open_first_queue)
         self._takes_any = False
 
     def _open_first_queue(self, counts: dict[Queue, Count]) -> None:
         """Show the first queue with items: the one that the screen opens with has none."""
-        self._show_counts(counts)
         if (name := next((name for name, count in counts.items() if count.items), None)) is not None:
             self.change(queue=name)
 
@@ -151,7 +131,7 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
             self._show_detail([])
 
     def _show_caption(self, text: str) -> None:
-        self.put("text", view.head(self.asked.queue, text, listed=self.has_class("tall")))
+        self.put("text", view.head(self.asked.queue, text))
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         if event.state is not WorkerState.ERROR:
@@ -165,47 +145,28 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
             self._show_detail([])
             self._update_title()
 
-    def _read_progress(self) -> None:
-        if self._must_count:
-            self._must_count = False
-            self._count_then(self._show_counts)
-
     def _count_then(self, then: Callable[[dict[Queue, Count]], None]) -> None:
         self.in_background(partial(count_queues, self.project, self.asked), then, group="queue-counts", stops=True)
-
-    def _show_counts(self, counts: dict[Queue, Count]) -> None:
-        self.counts = counts
-        self.query_one(QueueList).show(self.asked.queue, counts)
 
     def on_screen_resume(self) -> None:
         if self._opened is not None:
             self.table.jump_to_id(self._opened.completion)
-            self._opened, self._must_count = None, True
+            self._opened = None
 
     def action_again(self) -> None:
-        self._must_count = True
         self.change()
 
     # -- which queue -------------------------------------------------------------------------------
 
     def action_choose_queue(self) -> None:
-        if self.counts:
-            self._ask_queue(self.counts)
-        else:
-            self.say("counting …")
-            self._count_then(self._ask_queue)
+        self.say("counting …")
+        self._count_then(self._ask_queue)
 
     def _ask_queue(self, counts: dict[Queue, Count]) -> None:
-        self._show_counts(counts)
         self._update_title()
         choices = [Choice(name, view.queue_line(name, counts[name])) for name in QUEUES]
         menu = ChoiceMenu("Which disagreements?", choices, chosen=(self.asked.queue,), wide=True)
         choose(self, menu, lambda name: self.change(queue=name))
-
-    @on(QueueList.Chosen)
-    def _queue_clicked(self, event: QueueList.Chosen) -> None:
-        if event.queue != self.asked.queue:
-            self.change(queue=event.queue)
 
     def action_next_split(self) -> None:
         if self.found is not None:
@@ -273,7 +234,6 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
         from workbench.measuring.reviewing.triage import of_queue
 
         if (found := self.found) is not None:
-            self._must_count = True
             self.app.push_screen(TriageScreen(lambda _: of_queue(found.queue, found.order)))
 
     def action_next_open(self) -> None:
@@ -378,12 +338,12 @@ _COLUMNS_BEFORE_KINDS = 3  # verifier, group, errors of any kind
 _NONE = "No error has been marked yet. On an item, {error} marks a verifier's error: a second key chooses its kind.\n"
 
 
-class ErrorCountsScreen(TableScreen):
+class ErrorCountsScreen(TablesScreen):
     """A table of error counts with a cursor on one cell; enter opens the items counted in it, one by one."""
 
     CSS_PATH = "error_counts.tcss"
     TITLE_TEXT = "Errors by kind"
-    PREFIX, BELOW = "errors", ("cell",)
+    PREFIX = "errors"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("errors.open", "enter", "open_row", "Open", "Open the counted items, one by one."),
         Action("errors.by", "b", "next_part", "By", "Count by subtype, by type, or over all items only."),
@@ -406,11 +366,11 @@ class ErrorCountsScreen(TableScreen):
 
     def _show(self, lines: list[ErrorLine]) -> None:
         self.lines = lines
-        self.table.show_table(error_table(lines))
+        none_yet = "" if lines else _NONE.format(error=key_of("item.error"))
+        self.show_tables(none_yet, (error_table(lines),))
         marked = sum(line.marked for line in lines if line.group is None)
         by = f"by {self.part}" if self.part else "over all items"
         self.say(f"{counted(marked, 'error')} marked · {by}")
-        self._describe()
 
     @property
     def chosen(self) -> tuple[ErrorLine, ErrorCategory | None] | None:
@@ -423,11 +383,10 @@ class ErrorCountsScreen(TableScreen):
 
     @on(ColumnHighlighted)
     def _describe(self) -> None:
-        words = _NONE.format(error=key_of("item.error")) if self.chosen is None else _cell_sentence(*self.chosen)
-        self.put("cell", words)
+        self.highlighted(self.table.selected_id or 0)
 
-    def highlighted(self, row: int) -> None:
-        self._describe()
+    def about(self, row: int) -> Sequence[str]:
+        return () if self.chosen is None else (_cell_sentence(*self.chosen),)
 
     def opened(self, row: int) -> None:
         if self.chosen is not None:

@@ -1,129 +1,114 @@
-"""Help: the current keys of the screen below, and what each key does on all screens."""
+"""Help: the current keys of the screen below in a list that can be searched; a chosen line is run."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import ClassVar, NamedTuple
+from collections.abc import Iterator, Sequence
+from textwrap import wrap
+from typing import ClassVar, Final
 
-from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Vertical, VerticalScroll
-from textual.content import Content
-from textual.reactive import reactive
-from textual.screen import ModalScreen
 from textual.widget import Widget
-from textual.widgets import Static
 
-from workbench.app.tui.keymap import Action, bindings, shown_keys
-from workbench.app.tui.kit.footer import Footer
+from workbench.app.tui.keymap import Action, bindings, moved_keys, shown_keys
+from workbench.app.tui.kit.choices import Choice, PickMenu
 from workbench.app.tui.kit.matrix_table import Matrix
-from workbench.app.tui.kit.pass_grid import PassGrid
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.registry import labels_of_keys, widget_bindings
 from workbench.app.tui.screen import WorkbenchScreen
 
 _KEYS_WIDTH = 14
-_INDENT = 3
-_BOX_WIDTH = 78
-_AROUND = 6
+_TEXT_WIDTH = 65
 _WIDGETS: tuple[tuple[str, type[Widget]], ...] = (
     ("In a table", VirtualTable),
     ("In a matrix", Matrix),
-    ("In a matrix", PassGrid),
     ("In a text", Reader),
+)
+_EVERY: Final = "every"
+_CLOSE: Final = "close"
+OPEN: Final = "open:"
+"""Before the name of the screen that a chosen line opens."""
+_REMARK: Final = (
+    "Every key can be moved in workbench.toml, table [keymap]; the ids are in the documentation. The command palette "
+    "finds actions by name."
 )
 
 
-class HelpLine(NamedTuple):
-    """One line of help: keys as shown to users, and what they do."""
-
-    keys: str
-    text: str
-
-
-class HelpScreen(ModalScreen[None]):
+class HelpScreen(PickMenu):
     """The keys of a screen in groups: its own, those that work everywhere, those of its tables and texts.
+
+    It returns Textual's name of the key to press, or `OPEN` and the name of a screen; None if nothing was chosen.
 
     Attributes:
         of_every_key: Whether the keys of all screens are shown instead, each with the labels of its actions.
     """
 
-    CSS_PATH = "help.tcss"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("help.close", "escape,q", "dismiss", "Close", "Go back to the screen."),
-        Action("help.turn", "?,f1", "turn", "Every key", "Show the keys of all screens; again: this screen's."),
+        Action("help.turn", "?,f1", "press('?')", "Every key", "Show the keys of all screens; again: this screen's."),
     )
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(ACTIONS)]
-    of_every_key: reactive[bool] = reactive(False, init=False)
+    of_every_key = False
 
     def __init__(self, below: WorkbenchScreen) -> None:
-        super().__init__()
         self.below = below
-
-    def compose(self) -> ComposeResult:
-        with Vertical(id="help-box") as box:
-            box.border_title = self._title()
-            with VerticalScroll():
-                yield Static(self.content(), id="help-keys", markup=False)
-        yield Footer(show_command_palette=False)
-
-    def _title(self) -> Content:
-        of = "all screens" if self.of_every_key else self.below.TITLE_TEXT or "this screen"
-        return Content(f"Keys · {of}")
-
-    def action_turn(self) -> None:
-        self.of_every_key = not self.of_every_key
-
-    def watch_of_every_key(self) -> None:
-        self.query_one("#help-box").border_title = self._title()
-        self.query_one("#help-keys", Static).update(self.content())
-        self.query_one(VerticalScroll).scroll_home(animate=False)
-
-    def on_resize(self) -> None:
-        self.query_one("#help-keys", Static).update(self.content())
-
-    def content(self) -> Content:
-        parts, width = [], min(_BOX_WIDTH, self.app.size.width) - _AROUND - _INDENT - _KEYS_WIDTH
-        for title, lines in self._every_key() if self.of_every_key else self.groups():
-            parts.append(Content.styled(title, "bold $text-accent"))
-            for line in lines:
-                keys = line.keys.ljust(_KEYS_WIDTH)
-                first, *others = Content(line.text).wrap(max(1, width + _KEYS_WIDTH - len(keys)))
-                parts.append(Content.assemble("  ", (keys, "bold"), " ", first))
-                parts.extend(Content.assemble(" " * (_INDENT + _KEYS_WIDTH), other) for other in others)
-            parts.append(Content(""))
-        parts.append(
-            Content.styled(
-                "Every key can be moved in workbench.toml, table [keymap]; the ids are in the documentation. "
-                "The command palette finds actions by name.",
-                "$foreground-muted",
-            )
+        super().__init__(
+            f"Keys · {below.TITLE_TEXT or 'this screen'}", self._lines(), typed="type to find a key; enter runs it"
         )
-        return Content("\n").join(parts)
 
-    def groups(self) -> Iterator[tuple[str, list[HelpLine]]]:
-        own = [self._help_line(action.id, action.keys, action.help) for action in self.below.own_actions()]
-        if own := [line for line in own if line.keys]:
+    def action_press(self, key: str) -> None:
+        if key == "?":
+            self.of_every_key = not self.of_every_key
+            self._every = tuple(self._lines())
+            self.show_matching("")
+        elif key == "q":
+            self.dismiss(None)
+
+    def _lines(self) -> Sequence[Choice]:
+        return [line for title, lines in self.groups() for line in (_heading(title), *lines)]
+
+    def groups(self) -> Iterator[tuple[str, list[Choice]]]:
+        turned = "this screen" if self.of_every_key else "all screens"
+        here = [Choice(_EVERY, _text("", f"Show the keys of {turned}."), "?")]
+        yield "Help", [*here, Choice(_CLOSE, _text("", "Go back to the screen."), "q")]
+        if self.of_every_key:
+            found = labels_of_keys(self.below.workbench.EVERYWHERE)
+            told = [_only(" ".join(keys), " · ".join(labels)) for keys, labels in found.items()]
+            yield "On every screen", told
+            return
+        own = [_line(action.id, action.keys, action.help) for action in self.below.own_actions()]
+        if own := [line for line in own if line.value]:
             yield "This screen", own
         if self.below.WORDS:
-            yield "Words", [HelpLine(word, text) for word, text in self.below.WORDS.items()]
-        everywhere = self.below.workbench.actions_everywhere()
-        yield "Everywhere", [self._help_line(action.id, action.keys, action.help) for action in everywhere]
+            yield "Words", [_only(word, text) for word, text in self.below.WORDS.items()]
+        everywhere = (*self.below.workbench.actions_everywhere(), *self.below.workbench.LETTERS)
+        yield "Everywhere", [_line(action.id, action.keys, action.help) for action in everywhere]
         for title, widget in _WIDGETS:
             if any(widget is not VirtualTable or not isinstance(one, Matrix) for one in self.below.query(widget)):
                 said = {action.id: action.help for action in getattr(widget, "ACTIONS", ())}
                 declared = widget_bindings(widget)
-                yield (
-                    title,
-                    [self._help_line(one.id or "", one.key, said.get(one.id, one.description)) for one in declared],
-                )
+                yield title, [_line(str(one.id), one.key, said.get(one.id, one.description)) for one in declared]
         places = self.below.workbench.places
-        yield "By name", [HelpLine(place.keys, f"{place.title}: {place.text}.") for place in places]
+        opening = [Choice(OPEN + one.name, _text(one.keys, f"{one.title}: {one.text}.")) for one in places]
+        yield "By name", opening
+        yield _REMARK, []
 
-    def _every_key(self) -> Iterator[tuple[str, list[HelpLine]]]:
-        found = labels_of_keys(self.below.workbench.EVERYWHERE)
-        yield "On every screen", [HelpLine(" ".join(keys), " · ".join(labels)) for keys, labels in found.items()]
 
-    def _help_line(self, name: str, keys: str, text: str) -> HelpLine:
-        return HelpLine(" ".join(shown_keys(name, keys)), text)
+def _heading(title: str) -> Choice:
+    return Choice("", "\n".join(wrap(title, _TEXT_WIDTH)), disabled=True)
+
+
+def _text(keys: str, text: str) -> str:
+    """Return a line of help; its further lines begin below the text."""
+    indent = " " * (_KEYS_WIDTH + 1)
+    return "\n".join(wrap(f"{keys:<{_KEYS_WIDTH}} {text}", _TEXT_WIDTH, subsequent_indent=indent))
+
+
+def _only(keys: str, text: str) -> Choice:
+    return Choice("", _text(keys, text), disabled=True)
+
+
+def _line(name: str, keys: str, text: str) -> Choice:
+    """Return the line of an action, with the keys that the keymap gives it."""
+    shown = shown_keys(name, keys)
+    return Choice(next(iter(moved_keys(name, keys)), ""), _text(" ".join(shown), text), disabled=not shown)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from shlex import quote
 from textwrap import wrap
@@ -14,10 +13,8 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical, VerticalScroll
 from textual.content import Content
-from textual.timer import Timer
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
-from textual.worker import Worker, WorkerState
 
 from workbench.app.tui.destinations import DESTINATIONS
 from workbench.app.tui.keymap import Action, key_of
@@ -45,20 +42,19 @@ _VERIFIERS = {False: 5, True: 12}
 _MAX_RUNS = 5
 _MIN_TASK_LINES = 9
 """Minimum lines reserved for open tasks."""
-_LATE = "late"
-_REST_FACTOR = 10
-"""Pause after computing metrics, as a multiple of its duration: following an active run costs a tenth of a core."""
 
 _HINTS = {
-    "states": "Nothing has been imported yet: {begin} leads from a file to a first metric.",
+    "states": "Nothing has been imported yet.",
     "pool": "Questions without completions: a pool to curate and draw from (command: Curate status).",
     "datasets": "None yet.",
-    "people": "There are no annotators yet: {begin} adds them, or the command Assign.",
+    "people": "There are no annotators yet: the command Assign adds them.",
     "runs": "No verifier has been run. Start one in Verifiers & runs.",
 }
 """Panel -> its text while it is empty."""
 
 
+_COORDINATORS = ("home.start", "home.types")
+"""Actions that an annotator doesn't have."""
 NUMBERED = 9
 """Number of tasks with a number key; the others are reached with the cursor."""
 
@@ -100,6 +96,7 @@ class HomeScreen(LiveScreen):
 
     CSS_PATH = "home.tcss"
     TITLE_TEXT, PALETTE = "Home", True
+    LATE_REST = 10
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         *(
             Action(f"home.{name}", "", f"app.open_screen('{name}')", one.title, f"Open {one.title}: {one.text}.", False)
@@ -107,17 +104,11 @@ class HomeScreen(LiveScreen):
             if name != "home"
         ),
         Action("home.start", "a", "app.start_verifier", "Start", "Start a verifier."),
+        Action("home.types", "t", "types", "Derive types", "Derive answer types from the references.", False),
         Action("home.projects", "ctrl+n", "app.projects", "Projects", "Leave this project for another one."),
         *(
-            Action(
-                f"home.matter-{number}",
-                str(number),
-                f"open_matter({number})",
-                f"Task {number}",
-                "Open this task.",
-                False,
-            )
-            for number in range(1, NUMBERED + 1)
+            Action(f"home.matter-{n}", str(n), f"open_matter({n})", f"Task {n}", "Open this task.", False)
+            for n in range(1, NUMBERED + 1)
         ),
         Action("home.back", "escape,q", "app.help_quit", "Back", "Show how to leave the app.", False),
     )
@@ -128,10 +119,6 @@ class HomeScreen(LiveScreen):
         self._seen = Seen()
         self._seen_of: int | None = None  # the database's change counter when it was read
         self._late: Late | None = None
-        self._measured: int | None = None  # the database's change counter for which late data is computed
-        self._measuring = False
-        self._measure_after = self._measure_began = 0.0
-        self._measure_later: Timer | None = None
         self._watch: Watch | None = None
 
     def heading(self) -> tuple[str, str]:
@@ -175,9 +162,12 @@ class HomeScreen(LiveScreen):
 
     def own_actions(self) -> tuple[Action, ...]:
         numbered = zip((action for action in self.ACTIONS if "matter" in action.id), self.matters, strict=False)
-        start = (action for action in self.ACTIONS if action.id == "home.start" and not self.workbench.annotator)
+        start = () if self.workbench.annotator else (one for one in self.ACTIONS if one.id in _COORDINATORS)
         matters = (action._replace(help=printable(one.sentence)) for action, one in numbered)
         return (*self._screen_actions(), *start, *matters, self.ACTIONS[-1])
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return self.workbench.annotator is None if action == "types" else super().check_action(action, parameters)
 
     def _panel_titles(self) -> list[tuple[str, str]]:
         if self.workbench.annotator:
@@ -213,46 +203,14 @@ class HomeScreen(LiveScreen):
             sizes = f"{counted(counts.items, 'item')}, {counted(counts.questions, 'question')}"
             self.say(f"{self._title_text()} · {sizes}")
         self._fill()
-        self._load_metrics()
 
-    # -- what takes long ---------------------------------------------------------------------------
+    def late(self) -> Callable[[], Late] | None:
+        facts, known = self._seen.facts, None if self._late is None else self._late.version
+        return None if facts is None or known == self._seen_of else partial(_measured, facts, self._seen_of)
 
-    def _load_metrics(self) -> None:
-        facts = self._seen.facts
-        if facts is None or self._measuring or self._measured == self._seen_of or not self.is_active:
-            return
-        if self._measure_later is not None:
-            self._measure_later.stop()
-        pause = self._measure_after - time.monotonic()
-        if pause > 0:
-            # The database may not change again, so plan the next computation now.
-            self._measure_later = self.set_timer(pause, self._load_metrics)
-            return
-        self._measuring, self._measured, self._measure_began = True, self._seen_of, time.monotonic()
-        self.in_background(partial(_measured, facts, self._seen_of), self._show_late, group=_LATE, stops=True)
-
-    def _show_late(self, data: Late) -> None:
+    def show_late(self, data: Late) -> None:
         self._late = data
-        self._schedule_pause()
         self._fill()
-        self._load_metrics()
-
-    def _schedule_pause(self) -> None:
-        now = time.monotonic()
-        self._measuring = False
-        self._measure_after = now + _REST_FACTOR * (now - self._measure_began)
-
-    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
-        if event.worker.group == _LATE and event.state in (WorkerState.ERROR, WorkerState.CANCELLED):
-            self._schedule_pause()
-            if event.state is WorkerState.CANCELLED:
-                self._measured = None
-
-    def on_screen_suspend(self) -> None:
-        self.workers.cancel_group(self, _LATE)
-
-    def on_screen_resume(self) -> None:
-        self._load_metrics()
 
     @property
     def _is_late_stale(self) -> bool:
@@ -274,7 +232,7 @@ class HomeScreen(LiveScreen):
             content = self._panel_content(name, panel.content_size.width or overview.NARROW)
             panel.set_class(not content, "hint")
             hint = "pool" if name == "states" and facts is not None and facts.counts.questions else name
-            panel.update(content or Content(_HINTS[hint].format(begin=f"Begin ({DESTINATIONS['begin'].keys})")))
+            panel.update(content or Content(_HINTS[hint]))
         if facts is not None:
             self._fill_ranking()
         self._list()
@@ -351,6 +309,12 @@ class HomeScreen(LiveScreen):
             from workbench.app.tui.screens.accuracy import AccuracyScreen
 
             self.app.push_screen(AccuracyScreen(by=str(about["by"])))
+        elif matter.kind == "verify" and about["verifier"] == "execution":
+            from workbench.app.tui.suite_start import choose_suite
+
+            choose_suite(self)
+        elif matter.kind == "verify":
+            self.workbench.action_start_verifier(str(about["verifier"]))
         elif matter.kind == "out":
             self.workbench.open_verb("datasets", verb="restore", names=quote(str(about["dataset"])))
         elif matter.kind == "paused":
@@ -367,6 +331,14 @@ class HomeScreen(LiveScreen):
             self.workbench.open_screen(matter.screen)
         elif matter.command:
             self.workbench.open_verb(verb_of(matter.command))
+
+    def action_types(self) -> None:
+        from workbench.app.tui.screens.type_proposals import TypeProposalsScreen
+
+        if self._seen.facts is not None and self._seen.facts.counts.items:
+            self.app.push_screen(TypeProposalsScreen())
+        else:
+            self.notify("There are no items yet: begin with a file.", markup=False)
 
     def _open_cell(self, verifier: str, by: str, group: str) -> None:
         from workbench.app.tui.kit.accuracy_view import group_name

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import ClassVar, Final, NamedTuple, cast
 
 from textual import on
 from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
+from textual.screen import ModalScreen
 from textual.timer import Timer
-from textual.widgets import Static
+from textual.widgets import DirectoryTree, Static
 
 from workbench.app.tui.form import FormField, option_field
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.choices import Choice, choose
-from workbench.app.tui.kit.file_picker import FilePicker
 from workbench.app.tui.kit.option_field import OptionField
 from workbench.app.tui.kit.path_suggester import ambiguous_name_message, possible_names
 from workbench.app.tui.screens.verb import VerbFormScreen
@@ -346,3 +347,68 @@ def _rejected_lines(found: ImportReport) -> Iterator[Content]:
     told += [f"and {len(refused) - _MAX_REJECTED:,} more"] if len(refused) > _MAX_REJECTED else []
     told += [one.words for one in (found.broken_tests or [])[:1]]
     yield from (Content.styled(printable(f"! {line}"), "$text-warning") for line in told)
+
+
+# -- The tree of folders.
+
+
+_BESIDE: Final = (
+    *(".db", "-wal", "-shm", ".db.columns"),
+    *(f".db.{what}" for what in ("runner.lock", "runner.log", "app.log")),
+)
+"""Suffixes of databases and their companion files, which have no rows to import."""
+
+
+class _VisibleFilesTree(DirectoryTree):
+    below: Path | None = None
+
+    def filter_paths(self, paths: Iterable[Path]) -> Iterable[Path]:
+        return [path for path in paths if not path.name.startswith(".") and not path.name.endswith(_BESIDE)]
+
+    async def watch_path(self) -> None:
+        await super().watch_path()
+        listed = [node.data.path for node in self.root.children if node.data is not None]
+        self.cursor_line = listed.index(self.below) if self.below in listed else 0
+
+
+class FilePicker(ModalScreen[Path | None]):
+    """Returns a file, or None.
+
+    Args:
+        folder: The initial folder.
+    """
+
+    DEFAULT_CSS = """
+    FilePicker { align: center middle; }
+    FilePicker DirectoryTree { width: 90%; height: 90%; border: round $primary; background: $surface; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("backspace,left", "up", "Folder above"),
+        Binding("escape,q", "dismiss", "Cancel"),
+    ]
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self._folder = folder
+
+    def compose(self) -> ComposeResult:
+        tree = _VisibleFilesTree(self._folder)
+        tree.border_title = Content(printable(str(self._folder)))
+        tree.border_subtitle = Content("enter: choose or open · ←: folder above · escape: cancel")
+        yield tree
+
+    @on(DirectoryTree.FileSelected)
+    def _file_selected(self, event: DirectoryTree.FileSelected) -> None:
+        event.stop()
+        self.dismiss(event.path)
+
+    async def on_mount(self) -> None:
+        tree = self.query_one(_VisibleFilesTree)
+        tree.show_root = False
+        await tree.watch_path()
+
+    def action_up(self) -> None:
+        tree = self.query_one(_VisibleFilesTree)
+        tree.below, self._folder = self._folder, self._folder.parent
+        tree.path = self._folder
+        tree.border_title = Content(printable(str(self._folder)))

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from functools import partial
 from typing import ClassVar, Final
 
-from textual import events, on
+from textual import events
 from textual.app import ComposeResult
 from textual.containers import Container
 from textual.content import Content
 from textual.widgets import Static
 
+from workbench.app.tui.form import FindingScreen
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
@@ -27,11 +28,10 @@ from workbench.app.tui.kit.item_panes import (
     put_verifiers_first,
     solution_card,
 )
-from workbench.app.tui.kit.prompt_bar import PromptBar
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar
 from workbench.app.tui.review_desk import COORDINATING_ACTIONS, REVIEWING_ACTIONS, Reviewing
-from workbench.app.tui.screen import BREAKPOINTS, PromptScreen
+from workbench.app.tui.screen import BREAKPOINTS
 from workbench.app.tui.switches import index_of
 from workbench.coding.problems import problem_of
 from workbench.core.taxonomy import UNTYPED, type_display
@@ -46,22 +46,8 @@ ITEM_ACTIONS: Final[tuple[Action, ...]] = (
     Action("item.previous", "[", "go(-1)", "Previous", "Open the previous item.", False),
     Action("item.pane", "tab", "app.focus_next", "Pane", "Go to the next pane."),
     Action("item.answer", "d", "answer", "Answer", "Show the final answers.", False),
-    Action(
-        "item.reference-answer",
-        "R",
-        "answer_of('reference')",
-        "Reference's answer",
-        "Go to the reference's final answer.",
-        False,
-    ),
-    Action(
-        "item.completion-answer",
-        "C",
-        "answer_of('completion')",
-        "Completion's answer",
-        "Go to the completion's final answer.",
-        False,
-    ),
+    Action("item.reference-answer", "R", "answer_of('reference')", "Reference", "Go to its final answer.", False),
+    Action("item.completion-answer", "C", "answer_of('completion')", "Completion", "Go to its final answer.", False),
     Action("item.verdict", "v", "choose(1)", "Verdict", "Choose the next verdict: its answers are marked.", False),
     Action("item.verdict-before", "V", "choose(-1)", "Previous verdict", "Choose the previous verdict.", False),
     Action("item.transcript", "T", "transcript", "Transcript", "Show the calls behind the chosen verdict.", False),
@@ -79,7 +65,7 @@ ITEM_ACTIONS: Final[tuple[Action, ...]] = (
 )
 
 
-class ItemScreen(Reviewing, PromptScreen):
+class ItemScreen(Reviewing, FindingScreen):
     """Question, reference, completion and evidence in four panes.
 
     On a narrow terminal they are stacked and the focused one is tall.
@@ -105,7 +91,7 @@ class ItemScreen(Reviewing, PromptScreen):
     ) -> None:
         super().__init__()
         self._search = search
-        self._sought_in: int | None = None
+        self._searched: int | None = None
         self.completion = completion
         self._neighbours = neighbours
         self._index: int | None = None
@@ -206,13 +192,12 @@ class ItemScreen(Reviewing, PromptScreen):
         for name, pane in found.panes.items():
             reader = self._pane(name)
             reader.set_title(pane.title)
-            reader.border_subtitle = ""
             reader.show(pane.text)
         self.redraw()
         self.action_answer()
         self.call_after_refresh(self.action_answer)  # once more: other lines above the panes make them shorter
-        if self._search and (found.view.raw or self._sought_in != found.item.id):
-            self._sought_in = found.item.id
+        if self._search and (found.view.raw or self._searched != found.item.id):
+            self._searched = found.item.id
             self.call_after_refresh(self._find_search_text, found)
         self._read_ahead(1)
 
@@ -232,13 +217,11 @@ class ItemScreen(Reviewing, PromptScreen):
         text = evidence(
             self.ready.item,
             reader.wrap_width,
-            beside=self.has_class("-wide"),
             raw=view.raw,
             chosen=None if chosen is None else chosen.verifier,
             reviews=self.ready.reviews,
         )
         reader.set_title("Labels and verdicts")
-        reader.border_subtitle = ""
         reader.show(text)
         if not reader.jump(CHOSEN) and self.ready.why and self.has_class("-narrow"):
             reader.jump(FIRST)
@@ -384,38 +367,6 @@ class ItemScreen(Reviewing, PromptScreen):
                 self.app.push_screen(CodeProblemScreen(question, solution=solution))
 
         self.in_background(partial(problem_of, self.project, solution), found, group="code")
-
-    # -- find, write, leave ------------------------------------------------------------------------
-
-    def _focused_pane(self) -> Reader:
-        return self.focused if isinstance(self.focused, Reader) else self._pane("completion")
-
-    def action_find(self) -> None:
-        pane = self._focused_pane().id or "item-completion"
-        self.ask(pane, f"/ {pane.removeprefix('item-')}", hint="text to find")
-
-    @on(PromptBar.Typed)
-    def _typed(self, event: PromptBar.Typed) -> None:
-        self.query_one(f"#{event.asked}", Reader).find(event.text)
-
-    def answered(self, asked: str, text: str) -> bool:
-        found = not text or self.query_one(f"#{asked}", Reader).hits > 0
-        if not found:
-            self.complain("Not found.")
-        return found
-
-    def close_prompt(self) -> None:
-        prompt = self.query_one(PromptBar)
-        pane = self.query_one(f"#{prompt.asking}", Reader)
-        prompt.close()
-        pane.focus()
-
-    @on(Reader.SearchChanged)
-    def _show_hit_number(self, event: Reader.SearchChanged) -> None:
-        event.reader.border_subtitle = f"hit {event.number} of {event.total}" if event.total else ""
-
-    def action_find_next(self, step: int) -> None:
-        self._focused_pane().find_next(step)
 
     def action_write(self) -> None:
         if self.ready is not None:

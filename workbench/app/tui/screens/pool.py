@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import ClassVar, Final
+from collections.abc import Mapping
+from typing import ClassVar
 
 from textual.content import Content
 
@@ -11,17 +11,11 @@ from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.live import LiveScreen
 from workbench.app.tui.table_screen import TableScreen
-from workbench.benchmarks.curating.types import pool_status
+from workbench.benchmarks.curating.types import SOURCES, pool_status
 from workbench.core.errors import UsageError
 from workbench.core.selection import NAMELESS, Condition
-from workbench.core.taxonomy import TYPES
-from workbench.core.text.figures import compact_count, counted
+from workbench.core.text.figures import counted
 from workbench.measuring.records.curation import COUNTING, PoolStatus, Scope, SourceStatus
-from workbench.tables.document import Cell, Tone
-from workbench.tables.table import Column, Columns, column, count, word
-
-_UNTYPED: Final = "none"
-_UNKNOWN: Final = Cell("? unknown", "warning")
 
 
 class PoolScreen(TableScreen, LiveScreen):
@@ -33,7 +27,7 @@ class PoolScreen(TableScreen, LiveScreen):
 
     CSS_PATH = "pool.tcss"
     TITLE_TEXT = "Pool of questions"
-    PREFIX, BELOW, WIDE = "pool", ("words",), 100
+    PREFIX, BELOW = "pool", ("words",)
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("pool.items", "i", "open_row", "Items", "List the source's completions in Browse."),
     )
@@ -49,7 +43,7 @@ class PoolScreen(TableScreen, LiveScreen):
 
     def fill(self) -> None:
         if self.status is not None:
-            self.table.show_records(_columns(self.status.total, wide=self.wide), enumerate(self._sources_with_total))
+            self.table.show_records(SOURCES, enumerate(self._sources_with_total))
             self.highlighted(self.table.selected_id or 0)
 
     @property
@@ -77,38 +71,6 @@ class PoolScreen(TableScreen, LiveScreen):
         one = self._sources_with_total[row]
         anywhere = one is self.status.total or one.source == NAMELESS
         self.app.push_screen(BrowseScreen(*(() if anywhere else (Condition("source", "=", one.source),))))
-
-
-def _columns(total: SourceStatus, *, wide: bool) -> Columns[SourceStatus]:
-    def number(heading: str, value: Callable[[SourceStatus], int], room: int = 5) -> Column[SourceStatus]:
-        return column(heading, value, compact_count, room=room)
-
-    def warned(heading: str, value: Callable[[SourceStatus], int], room: int = 5) -> Column[SourceStatus]:
-        def tone(one: SourceStatus) -> Tone:
-            return "warning" if value(one) else "dim"
-
-        return column(heading, value, compact_count, room=room, tone=tone)
-
-    def of_type(letter: str) -> Column[SourceStatus]:
-        return number(letter, lambda one: one.types.get(letter, 0))
-
-    return (
-        word("source", lambda one: one.source, room=(12, 40), tone="bold"),
-        count("questions", lambda one: one.questions, room=9),
-        warned("out", lambda one: one.questions - one.left),
-        number("left", lambda one: one.left),
-        *map(of_type, TYPES),
-        warned("untyped", lambda one: one.types.get(_UNTYPED, 0), 7),
-        number("drawn", lambda one: sum(one.drawn.values())),
-        column(
-            "licence",
-            lambda one: "" if one is total else one.licence,
-            lambda licence: _UNKNOWN if licence is None else Cell(licence),
-            words=True,
-            room=(7, 24),
-            there=wide,
-        ),
-    )
 
 
 def _source_text(one: SourceStatus, *, whole: bool, stale: int) -> Content:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from functools import partial
 from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
-from textual.timer import Timer
 from textual.widgets import Static
-from textual.worker import Worker, WorkerState
 
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit import run_view
@@ -31,6 +28,7 @@ from workbench.app.tui.table_screen import TableScreen
 from workbench.app.tui.trusting import trusting
 from workbench.core.run import ACTIVE, Estimate, RunCosts, RunInfo, VerifierInfo
 from workbench.core.text.figures import counted
+from workbench.core.text.run_words import estimate_words
 from workbench.runs import run_status, verifying
 from workbench.runs.liveness import log_path
 from workbench.runs.run_status import estimate, run_costs, run_info
@@ -68,9 +66,6 @@ class RunDetailScreen(LiveScreen):
         return self._info is not None and self._info.state in ACTIVE
 
 
-_COUNT_REST_FACTOR = 4.0
-"""Pause after counting verdicts, as a multiple of its duration."""
-_AFTER_FAILURE_S = 5.0
 _NO_RUNS = "No verifier has been run yet. Start one: it runs in a separate process."
 
 
@@ -106,10 +101,7 @@ class RunsScreen(TableScreen, LiveScreen):
         self._starting, self._to_begin = starting, offer
         self.runs: list[RunInfo] = []
         self._watch: run_status.Watch | None = None
-        self._show_progress: dict[int, RunInfo] = {}
-        self._count_later: Timer | None = None
-        self._counting = False
-        self._count_after = self._count_began = 0.0
+        self._counted: dict[int, RunInfo] = {}
 
     def on_mount(self) -> None:
         self.in_background(partial(delete_interrupted_trials, self.project), lambda _: None, group="trials")
@@ -134,16 +126,15 @@ class RunsScreen(TableScreen, LiveScreen):
         if self._first is not None:
             self.table.jump_to_id(self._first)
             self._first = None
-        self._count_next()
 
     def fill(self) -> None:
-        runs = ((run.run, run_view.with_counts(run, self._show_progress)) for run in self.runs)
+        runs = ((run.run, run_view.with_counts(run, self._counted)) for run in self.runs)
         self.table.show_records(run_view.columns(wide=self.wide), runs)
         self._describe()
 
     def _describe(self) -> None:
         run = self.chosen
-        text = run_view.sentence(run_view.with_counts(run, self._show_progress)) if run else _NO_RUNS
+        text = run_view.sentence(run_view.with_counts(run, self._counted)) if run else _NO_RUNS
         self.put("run", text)
 
     @property
@@ -157,37 +148,15 @@ class RunsScreen(TableScreen, LiveScreen):
 
     # -- counting by word --------------------------------------------------------------------------
 
-    def _count_next(self) -> None:
-        stale = [
-            run
-            for run in self.runs
-            if run.run not in self._show_progress or self._show_progress[run.run].done != run.done
-        ]
-        pause = self._count_after - time.monotonic()
-        if self._counting or not stale:
-            return
-        if pause > 0:
-            # The database may not change again, so plan the next count now.
-            if self._count_later is not None:
-                self._count_later.stop()
-            self._count_later = self.set_timer(pause, self._count_next)
-        else:
-            run = next((run for run in stale if run.run not in self._show_progress), stale[0])
-            self._counting, self._count_began = True, time.monotonic()
-            self.in_background(partial(run_status.run_info, self.project, run.run), self._store_count, group="counts")
+    def late(self) -> Callable[[], RunInfo] | None:
+        known = {number: one.done for number, one in self._counted.items()}
+        stale = [run.run for run in self.runs if known.get(run.run) != run.done]
+        run = next((run for run in stale if run not in known), next(iter(stale), None))
+        return None if run is None else partial(run_status.run_info, self.project, run)
 
-    def _store_count(self, info: RunInfo) -> None:
-        now = time.monotonic()
-        first = info.run not in self._show_progress
-        self._counting = False
-        self._count_after = now if first else now + _COUNT_REST_FACTOR * (now - self._count_began)
-        self._show_progress[info.run] = info
+    def show_late(self, data: RunInfo) -> None:
+        self._counted[data.run] = data
         self.fill()
-        self._count_next()
-
-    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
-        if event.worker.group == "counts" and event.state is WorkerState.ERROR:
-            self._counting, self._count_after = False, time.monotonic() + _AFTER_FAILURE_S
 
     # -- actions -----------------------------------------------------------------------------------
 
@@ -229,8 +198,10 @@ class RunsScreen(TableScreen, LiveScreen):
         if expected is None:
             start()
             return
-        text = run_view.estimate_text(expected, in_batches=request.in_batches)
-        confirm(self, f"Start {printable(request.name or request.kind)}?", text, start)
+        text = estimate_words(expected) if expected.items else "Every item already has its verdict."
+        batches = " Batches are answered within a day; sent calls are charged even if the run is cancelled."
+        text += batches * request.in_batches
+        confirm(self, f"Start {printable(request.name or request.kind)}?", printable(text), start)
 
     def _report_started(self, request: StartRequest, trust: bool) -> RunInfo:
         return verifying.start(self.project, *request.run, trust=trust, in_batches=request.in_batches)

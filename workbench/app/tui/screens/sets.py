@@ -21,9 +21,8 @@ from workbench.benchmarks.building.hard import queue_name
 from workbench.benchmarks.records import PUBLISHABLE, DiffRow, SetDetail, SetDiff, SetLine
 from workbench.core.selection import Condition
 from workbench.core.sets import SetKind
-from workbench.core.text.figures import NONE, counted, time_to_minute
-from workbench.tables.document import Cell, Tone
-from workbench.tables.table import Column, Columns, column, count, word
+from workbench.core.text.figures import NONE, counted
+from workbench.tables.table import Columns, word
 
 
 class SetDiffScreen(TableScreen):
@@ -120,7 +119,8 @@ class SetsScreen(TableScreen, LiveScreen):
         self._read_detail()
 
     def fill(self) -> None:
-        self.table.show_records(_columns(wide=self.wide), [*enumerate(self.sets)][::-1])
+        columns = set_text.SET_COLUMNS if self.wide else set_text.SET_COLUMNS[:-2]
+        self.table.show_records(columns, [*enumerate(self.sets)][::-1])
 
     @property
     def chosen(self) -> SetLine | None:
@@ -239,57 +239,12 @@ def _in_set(line: SetLine) -> Condition:
     return Condition("set", "=", line.full_name)
 
 
-# -- the table of sets -----------------------------------------------------------------------------
-
-
-def _columns(*, wide: bool) -> Columns[SetLine]:
-    def people(heading: str, place: int, tone: Tone, room: int) -> Column[SetLine]:
-        return column(
-            heading,
-            lambda line: None if line.progress is None else line.progress[place],
-            lambda n: Cell(NONE if n is None else f"{n:,}", tone if n else "dim"),
-            room=room,
-        )
-
-    return (
-        word("set", lambda line: line.full_name, room=(10, 32), tone="bold"),
-        word("kind", lambda line: line.kind, room=8),
-        count("questions", lambda line: line.questions, room=9),
-        column("tuples", lambda line: line.tuples or None, lambda n: NONE if n is None else f"{n:,}", room=7),
-        people("decided", 0, "", 7),
-        people("waiting", 1, "accent", 7),
-        people("conflict", 2, "warning", 8),
-        column("short", lambda line: line.short or None, _warning_count, room=6, tone="warning"),
-        column("gold≠", lambda line: line.changed["gold"] or None, _warning_count, room=7, tone="warning"),
-        word("frozen", lambda line: time_to_minute(line.created_at), room=16, tone="dim", there=wide),
-    )
-
-
-def _warning_count(n: int | None) -> str:
-    return f"! {n:,}" if n else ""
-
-
-# -- one set ---------------------------------------------------------------------------------------
-
-
 def _detail_text(found: SetDetail) -> Content:
-    line, report = found.set, found.report
-    guideline = f", guidelines {line.guideline}" if line.guideline else ""
-    warned = [*set_text.shortfall_lines(report), *set_text.changed_lines(found.changed)]
-    parts = (
-        Content.styled(printable(set_text.size_line(report)), "bold"),
-        Content("\n").join(Content.styled(f"! {printable(line)}", "$text-warning") for line in warned),
-        _plain_lines(
-            [
-                f"frozen {time_to_minute(line.created_at)} by version {line.code_version}{guideline}",
-                *set_text.chosen_lines(report),
-            ]
-        ),
-        _plain_lines(set_text.content_lines(report)),
-        _plain_lines(set_text.flip_lines(found.flips)),
-        _plain_lines(f"{key}: {value}" for key, value in found.config.items()),
-        _plain_lines(text.replace("\t", " · ") for text in set_text.left_out_lines(report)),
-    )
+    first, *others = set_text.detail_lines(found)
+    short = [*set_text.shortfall_lines(found.report)]
+    warned = [f"! {printable(line)}" for line in (*short, *set_text.changed_lines(found.changed))]
+    plain = _plain_lines(line.replace("\t", " · ") for line in others if line not in short)
+    parts = (Content.styled(printable(first), "bold"), Content.styled("\n".join(warned), "$text-warning"), plain)
     return Content("\n\n").join(part for part in parts if part)
 
 

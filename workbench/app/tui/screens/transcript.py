@@ -74,7 +74,6 @@ class CallsScreen(FindingScreen):
         title, text = found
         reader = self.reader
         reader.set_title(title)
-        reader.border_subtitle = ""
         reader.show(text)
         self.call_after_refresh(reader.jump, REPLY)
 

@@ -18,8 +18,8 @@ from workbench.app.tui.form import FormScreen
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
-from workbench.app.tui.kit.columns import OUTCOME_MARKS
 from workbench.app.tui.kit.option_field import OptionField, field_of
+from workbench.app.tui.kit.title_bar import verdict_words
 from workbench.app.tui.screens.template import TemplateScreen
 from workbench.app.tui.sharing import share
 from workbench.app.tui.table_screen import TableScreen
@@ -275,31 +275,26 @@ def _takes(needed: Estimate, items: int) -> str:
 
 def _item_text(item: ItemDetail, verifier: str, found: WhatIf | None) -> Content:
     verdict = next((one for one in item.verdicts if one.verifier == verifier), None)
-    lines: list[Content | str] = [
-        Content.assemble((printable(item.completion_id), "bold"), f"  {item.subtype or NONE}  gold ", _mark(item.gold)),
-        Content.assemble(
-            "before  ", _mark(verdict.verdict if verdict else None), f"  {(verdict and verdict.reason) or ''}"
-        ),
+    lines = [
+        Content.assemble((printable(item.completion_id), "bold"), f"  {item.subtype or NONE}"),
+        _verdict_line("gold", item.gold),
+        _verdict_line("before", verdict.verdict, verdict.reason) if verdict else _verdict_line("before", None),
     ]
     if found is not None:
         change = found.change(item.id)
-        lines.append(Content.assemble("after   ", _mark(change.after), f"  {change.reason or ''}"))
-        lines.append(KINDS[change.kind] if change.kind else "not judged again" if change.after is None else "the same")
+        lines.append(_verdict_line("after", change.after, change.reason))
+        unchanged = "not judged again" if change.after is None else "the same"
+        lines.append(Content(KINDS[change.kind] if change.kind else unchanged))
     if verdict is not None:
-        lines += [
-            f"reference: {printable(verdict.reference_final or NONE)}",
-            f"answer:    {printable(verdict.candidate_final or NONE)}",
-        ]
-    lines.append(printable(item.question[:_MAX_QUESTION]))
-    return Content("\n").join(line if isinstance(line, Content) else Content(line) for line in lines)
+        lines.append(Content(f"reference: {printable(verdict.reference_final or NONE)}"))
+        lines.append(Content(f"answer:    {printable(verdict.candidate_final or NONE)}"))
+    lines.append(Content(printable(item.question[:_MAX_QUESTION])))
+    return Content("\n").join(lines)
+
+
+def _verdict_line(name: str, word: str | None, reason: str | None = None) -> Content:
+    return Content.assemble(f"{name:<8}", verdict_words(word or "none"), f"  {printable(reason or '')}")
 
 
 _MAX_QUESTION: Final = 600
 """Maximum characters of a shown question."""
-
-
-def _mark(word: str | None) -> Content:
-    mark, tone = OUTCOME_MARKS[word or "none"]
-    return Content.styled(
-        f"{mark} {word or 'none'}", f"$text-{tone}" if tone in ("success", "error", "warning") else ""
-    )

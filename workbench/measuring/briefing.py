@@ -219,10 +219,9 @@ def _suspect_labels(facts: ProjectFacts) -> Iterator[Matter]:
 
     found = queue(facts.project, "suspect-gold", hide_reviewed=True)
     if many := found.above(EVEN):
-        judge = "judges" if len(found.verifiers) == 1 else "judge"
-        first = f": the first of {len(found):,} suspects" if many < len(found) else ""
-        said = f"{counted(many, 'label')} {'differs' if many == 1 else 'differ'} from most labels of items that "
-        said += f"{listed(found.verifiers)} {judge} the same way{first}: check them."
+        said = f"{counted(many, 'label')} may be wrong: most items with the same verdicts of "
+        said += f"{listed(found.verifiers)} have the other label."
+        said += f" {len(found) - many:,} more are less suspect." if many < len(found) else ""
         command = Command("disagreements DB", queue=found.name)
         yield _matter(said, command, "disagreements", many, queue=found.name)
 

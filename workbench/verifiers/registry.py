@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager
 from importlib.metadata import EntryPoint, entry_points
-from threading import RLock
-from typing import Any, cast
+from threading import Lock, local
+from typing import Any, TextIO, cast
 
 from msgspec import Struct
 
@@ -131,15 +131,41 @@ def require_local(verifier: AnyVerifier) -> Verifier:
     return cast("Verifier", verifier)
 
 
-_LOADING = RLock()
-"""Held while standard output is redirected: that concerns the whole process, and overlapping would not end well."""
+class _LoadingOutput:
+    """Redirects standard output while plug-ins are loaded: output of a loading thread goes to standard error.
+
+    `contextlib.redirect_stdout` is process-wide: output of other threads would be lost, and two overlapping threads
+    would leave it redirected.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._here = Lock(), local()
+        self._loading = 0
+        self._output: TextIO = sys.stdout
+
+    @contextmanager
+    def redirect_output(self) -> Iterator[None]:
+        with self._lock:
+            # Code that redirected the output during loading has restored this object afterwards.
+            if not self._loading and cast("object", sys.stdout) is not self:
+                self._output, sys.stdout = sys.stdout, cast("TextIO", self)
+            self._loading += 1
+        depth = getattr(self._here, "depth", 0)
+        self._here.depth = depth + 1
+        try:
+            yield
+        finally:
+            self._here.depth = depth
+            with self._lock:
+                self._loading -= 1
+                if not self._loading and cast("object", sys.stdout) is self:
+                    sys.stdout = self._output
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(sys.stderr if getattr(self._here, "depth", 0) else self._output, name)
 
 
-@contextmanager
-def _output_redirected() -> Iterator[None]:
-    """Send output to standard error: a module that prints must not write between the lines of a report."""
-    with _LOADING, redirect_stdout(sys.stderr):
-        yield
+_PRINTED = _LoadingOutput()
 
 
 def build(point: EntryPoint, options: dict[str, str]) -> AnyVerifier:
@@ -156,7 +182,7 @@ def build(point: EntryPoint, options: dict[str, str]) -> AnyVerifier:
         known = ", ".join(sorted(cls.options)) or "it has none"
         raise UsageError(f"The verifier {point.name!r} has no option {unknown[0]!r}.", f"Its options: {known}.")
     try:
-        with _output_redirected():
+        with _PRINTED.redirect_output():
             verifier: AnyVerifier = cls(**options)
     except ValueError as error:
         option, colon, wrong = str(error).partition(": ")
@@ -185,7 +211,8 @@ def _require_identity(point: EntryPoint, verifier: Configured) -> None:
 
 def _import(point: EntryPoint) -> Any:
     try:
-        with _output_redirected():
+        # A module that prints during its import must not write between the lines of a report.
+        with _PRINTED.redirect_output():
             cls = point.load()
     except VerifierError:
         raise

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from contextlib import redirect_stdout
 from importlib.metadata import version
+from io import StringIO
 from threading import Event, Semaphore, Thread, current_thread
 from typing import ClassVar, cast
 
@@ -148,7 +150,7 @@ def test_what_a_plugin_prints_when_it_is_made_stays_out_of_reports(
     assert capsys.readouterr() == ("", "hello\n")
 
 
-def test_the_output_comes_back_after_plugins_are_made_in_two_threads(
+def test_what_others_print_while_plugins_are_made_stays_where_it_belongs(
     install: Install, capsys: pytest.CaptureFixture[str]
 ) -> None:
     install("odd", {"slow": f"{__name__}:Slow"})
@@ -157,14 +159,34 @@ def test_the_output_comes_back_after_plugins_are_made_in_two_threads(
     for thread in threads:
         Slow.may_end[thread.name] = Event()
         thread.start()
+        assert Slow.begun.acquire(timeout=PATIENCE_S)
+    print("a report's line")
     for thread in threads:
         Slow.may_end[thread.name].set()
-    for thread in threads:
         thread.join()
+        print("another")
     assert sys.stdout is output
+    said = "hello from first\nhello from second\n"
+    assert capsys.readouterr() == ("a report's line\nanother\nanother\n", said)
+
+
+def test_output_that_is_taken_elsewhere_while_a_plugin_is_made_comes_back(
+    install: Install, capsys: pytest.CaptureFixture[str]
+) -> None:
+    install("odd", {"slow": f"{__name__}:Slow", "chatty": f"{__name__}:Chatty"})
+    thread = Thread(target=Registry().load, args=("slow",), name="third")
+    Slow.may_end["third"] = Event()
+    thread.start()
+    assert Slow.begun.acquire(timeout=PATIENCE_S)
+    with redirect_stdout(StringIO()) as elsewhere:
+        Slow.may_end["third"].set()
+        thread.join()
+        print("narrated")
     print("a report's line")
-    out, err = capsys.readouterr()
-    assert (out, sorted(err.splitlines())) == ("a report's line\n", ["hello from first", "hello from second"])
+    Registry().load("chatty")
+    print("another")
+    assert elsewhere.getvalue() == "hello from third\nnarrated\n"
+    assert capsys.readouterr() == ("a report's line\nanother\n", "hello\n")
 
 
 def test_identity_follows_kind_and_configuration_only() -> None:

@@ -39,7 +39,7 @@ KEY = re.compile(
 FIXED = re.compile(
     r"""(?x) \(shift\+tab:\ back\)
     | \(enter\) | (?:^|\ )(?:enter|escape|space|\*|z|a)(?:\ or\ space)?:\s
-    | enter\ (?:opens|takes\ it|looks|or) | escape\ closes | esc,\ then"""
+    | enter\ (?:opens|runs\ it|takes\ it|looks|or) | escape\ closes | esc,\ then"""
 )
 """Keys of Textual's own widgets and of menus, which no keymap moves."""
 NOT_REACHED = {"TemplateScreen"}

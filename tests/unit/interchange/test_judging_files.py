@@ -25,7 +25,7 @@ from workbench.data.formats.writing import new_file
 from workbench.interchange import judging_files, partitions
 from workbench.interchange.importing import import_files, plan_import
 from workbench.interchange.judging_files import JudgedFiles, judge_files
-from workbench.runs import runner
+from workbench.runs import executor, runner
 from workbench.runs.verdict_files import verdict_lines
 
 NEW = ("verdict", "score", "reason")
@@ -352,6 +352,7 @@ def test_rows_that_workers_are_slow_with_keep_no_more_of_the_file_in_memory_than
     size = len(json.dumps(some[5]))
     monkeypatch.setattr(judging_files, "_CHUNK_BYTES", 4 * size)
     monkeypatch.setattr(judging_files, "_MAX_HELD_BYTES", 20 * size)
+    monkeypatch.setattr(executor, "BATCH_ITEMS", 4)
     add, put = judging_files._OpenPartition.add, partitions.FilePartitions.put
     held, most = 0, list[int]()
 
@@ -373,5 +374,5 @@ def test_rows_that_workers_are_slow_with_keep_no_more_of_the_file_in_memory_than
     assert (report.rows, report.verdicts) == (600, {"correct": 598, "abstain": 2})
     assert [row["reason"] for row in read(target)].count("timeout") == 2
     assert held == 0
-    # Those up to it, those that may stand behind it, and a chunk.
-    assert 20 <= max(most) <= 7 + 20 + 7 + 4
+    # Those up to it, those that may stand behind it, a chunk, and the batches of two workers and of this process.
+    assert 20 <= max(most) <= 7 + 20 + 7 + 4 + 3 * 4

@@ -67,6 +67,7 @@ def _unfinished_imports(database: Database) -> list[UnfinishedImport]:
 
 @contextmanager
 def _only_import(database: Database) -> Iterator[None]:
+    database.require_writable()
     place = lock_path(database.path)
     try:
         lock = take_lock(place)

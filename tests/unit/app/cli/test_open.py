@@ -138,7 +138,7 @@ def test_another_project_is_one_key_away_from_any_screen(
     child.send("\r")
     child.expect("Where to keep")
     child.send("\r")
-    child.expect("any step can be skipped")
+    child.expect("Nothing is here yet")
     child.send("\x0e")
     child.expect("p.db")
     child.expect("project.db")

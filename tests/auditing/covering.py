@@ -61,7 +61,7 @@ UNCOVERED: Final = (
     Uncovered(
         "items, runs and verdicts counted", ("status", "datasets", "runs", "verify", "judge-file", "verdicts", "parse")
     ),
-    Uncovered("types suggested and how far they agree", ("types", "curate types")),
+    Uncovered("types suggested and how far they agree", ("curate types",)),
     Uncovered(
         "pools and sets: sizes, shares, licences, leaderboards",
         (

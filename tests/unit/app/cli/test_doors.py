@@ -144,7 +144,8 @@ def test_help_has_a_line_for_each_command(call: Call) -> None:
     said = call("help")[1].splitlines()
     assert [line.split()[0] for line in said if line.startswith(" ")] == list(COMMANDS)
     assert all(len(line) <= 80 for line in said)
-    assert "".join(call("help", group)[1] for group in ("data", "people")).splitlines() == said[: said.index("Verifiers:")]
+    of_two = "".join(call("help", group)[1] for group in ("data", "people"))
+    assert of_two.splitlines() == said[: said.index("Verifiers:")]
     assert call("help", "status")[1] == call("status", "--help")[1]
     assert "passk" in call("help", "code")[1]
 

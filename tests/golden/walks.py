@@ -60,7 +60,7 @@ WALKS: dict[str, tuple[Walk, ...]] = {
         Walk("p", "disagreements enter ? m ? escape l ? escape escape o"),
         Walk("p", "disagreements w | 2 | v"),
         Walk("p", "triage | 1 | d | n | e"),
-        Walk("p", "home colon | escape ctrl+p | escape a"),
+        Walk("p", "home colon | escape ctrl+p | escape a ?"),
         Walk("judged", "browse enter | v T"),
         Walk("searched", "browse enter | T | T"),
     ),

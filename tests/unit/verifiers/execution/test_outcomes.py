@@ -197,7 +197,7 @@ def test_time_for_all_tests_is_limited(level: Level, deed: str, outcomes: str, c
 def test_after_a_test_over_its_time_the_others_have_little() -> None:
     looping = at("x != 3", "while True: pass")
     with SandboxPool("L1", 1) as pool:
-        execution = one(pool, Program(source=looping, tests=echo(*range(6)), seconds=0.5))
+        execution = one(pool, Program(source=looping, tests=echo(*range(6)), seconds=1.0))
         once = one(pool, Program(source=at("x == 1", "while True: pass"), tests=echo(*range(6)), seconds=0.5))
     assert (execution.outcomes, once.outcomes) == ("ttnnnn", "ptpppp")
     assert "after a test over its time" in (execution.failures[1].message or "")

@@ -14,7 +14,7 @@ from tests.tui.stage import notices, opened, press, settle, text_of
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.screens.item import ItemScreen
-from workbench.core.label import coordinator_name
+from workbench.core.label import LabelVerdict, coordinator_name
 from workbench.core.project import Project
 from workbench.labelling.annotating import AnnotationSession, Answer
 from workbench.labelling.people import assign
@@ -126,3 +126,30 @@ async def test_gold_of_what_is_labelled_or_imported_is_not_decided_alone(project
     for completion in (1, 2):
         with pytest.raises(UndecidableError):
             decide_gold(project, completion, "incorrect", by=coordinator_name())
+
+
+async def test_gold_of_what_is_excluded_is_not_decided(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(1, gold=None))
+    async with showing(project) as (app, pilot):
+        await press(pilot, "x", "1", "y", "1")
+        assert "excluded" in text_of(app, "#item-facts")
+    with pytest.raises(UndecidableError, match="or is excluded"):
+        decide_gold(project, 1, "correct", by=coordinator_name())
+    stored = "SELECT count(*) FROM label_events WHERE kind = 'adjudication'"
+    assert project.database.reader().execute(stored).fetchone() == (0,)
+
+
+async def test_an_item_in_conflict_is_not_said_to_be_unlabelled(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(1, gold=None))
+    assign(project, ["amira", "ben"], per_item=2)
+    answers: tuple[tuple[str, LabelVerdict], ...] = (("amira", "correct"), ("ben", "incorrect"))
+    for name, verdict in answers:
+        session = AnnotationSession(project, name)
+        item = session.next()
+        assert item is not None
+        session.submit(item, Answer(verdict=verdict))
+        session.close()
+    async with showing(project) as (app, pilot):
+        await press(pilot, "y")
+        assert isinstance(app.screen, ItemScreen)
+        assert [notice for notice in notices(app) if "There is no gold to confirm" in notice]

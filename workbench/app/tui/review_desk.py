@@ -192,7 +192,7 @@ class Reviewing(Desk):
         if (item := self._decidable_item) is None or not self.is_decision():
             return
         decided = {(label.kind, label.annotator) for label in item.labels}
-        if item.gold == "none" or decided == {("adjudication", coordinator_name())}:
+        if decided <= {("adjudication", coordinator_name())} and (decided or item.gold == "none"):
             choices = [Choice("correct", "correct", "1"), Choice("incorrect", "incorrect", "0")]
             menu = ChoiceMenu("No annotator has labelled it. What is gold?", choices, chosen=(item.gold,))
             choose(self, menu, partial(self._decide_gold, item.id))

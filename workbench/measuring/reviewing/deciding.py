@@ -27,7 +27,7 @@ from workbench.core.options import record_from
 from workbench.core.project import Parts, Project, batches
 from workbench.core.run import RefusedLine
 from workbench.core.selection import Condition, Selection
-from workbench.core.states import current_labels
+from workbench.core.states import current_exclusions, current_labels
 from workbench.core.taxonomy import type_display
 from workbench.data.formats.lines import LineRefusedError
 from workbench.data.formats.rows import read_checked
@@ -80,14 +80,14 @@ def decide_gold(project: Project, completion: int, verdict: LabelVerdict, *, by:
     A second decision of the same person replaces the first one.
 
     Raises:
-        UndecidableError: The item has labels, or another person's or an imported gold.
+        UndecidableError: The item is excluded, or has labels, or another person's or an imported gold.
         UsageError: The item does not exist, or ``by`` is not a valid name.
     """
     with _open_item(project, completion, by, "") as desk:
         said = events.events_of(desk.connection, "correctness", completion)
         own = events.current_of(desk.connection, "correctness", completion, desk.person, "adjudication")
-        if current_labels(said) or (own is None and desk.gold != "none"):
-            raise UndecidableError("This item has labels or gold already.", "Confirm it, or send it back.")
+        if current_labels(said) or current_exclusions(said) or (own is None and desk.gold != "none"):
+            raise UndecidableError("This item has labels or gold, or is excluded.", "Confirm it, or send it back.")
         decided = events.new_event(
             "adjudication",
             "correctness",

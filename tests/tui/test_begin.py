@@ -138,8 +138,8 @@ async def test_after_an_import_a_verifier_is_next_and_then_what_graders_disagree
         for name, wrong in (("mild", 0), ("strict", 3)):
             verdicts = {item: Outcome.INCORRECT if item <= wrong else Outcome.CORRECT for item in range(1, 5)}
             add_run(project, name, verdicts)
-        await until(pilot, lambda: "verifiers-apart" in kinds(app))
-        place = kinds(app).index("verifiers-apart")
+        await until(pilot, lambda: "verifier-disagreements" in kinds(app))
+        place = kinds(app).index("verifier-disagreements")
         assert screen_of(app, HomeScreen).matters[place].sentence == "mild and strict disagree on 3 items."
         await press(pilot, str(place + 1))
         assert screen_of(app, DisagreementsScreen).asked.queue == "verifiers"

@@ -131,7 +131,7 @@ async def test_three_sentences_and_the_accuracy_of_verifiers_are_in_sight(
             "suspect-labels",
             "no-conclusion",
             "weakest-cell",
-            "verifiers-apart",
+            "verifier-disagreements",
         ]
         briefing, standing = screen.query_one("#home-briefing", OptionList), screen.query_one("#home-standing")
         assert briefing.size.height >= sum(len(str(one.prompt).splitlines()) for one in briefing.options[:3])

@@ -24,7 +24,7 @@ from workbench.core.text.figures import counted, listed, percent, percent_interv
 from workbench.core.verdict import Protocol3
 from workbench.labelling.forecasting import Forecast, forecast
 from workbench.measuring.counting import status
-from workbench.measuring.keeping import kept_matters, state_of
+from workbench.measuring.keeping import cached_matters, state_of
 from workbench.runs.run_status import runs
 from workbench.statistics.records.agreement import AgreementReport
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow
@@ -226,7 +226,7 @@ def _suspect_labels(facts: ProjectFacts) -> Iterator[Matter]:
         yield _matter(said, command, "disagreements", many, queue=found.name)
 
 
-def _verifiers_apart(facts: ProjectFacts) -> Iterator[Matter]:
+def _verifier_disagreements(facts: ProjectFacts) -> Iterator[Matter]:
     if len({run.verifier for run in facts.runs if run.completed_at}) < 2:
         return
     from workbench.measuring.reviewing.queues import queue
@@ -324,7 +324,7 @@ def _unknown_types(facts: ProjectFacts) -> Iterator[Matter]:
     found = unknown_types(facts.project.database.reader(), items)
     if found is not None:
         by = f"column:{found.column}" if found.column else "type"
-        said = f"{unknown_words(found, len(items), field)} On Home, t tells types from references."
+        said = f"{unknown_words(found, len(items), field)} Home derives types from references."
         yield _matter(said, Command("accuracy DB", by=by), "accuracy", len(items), by=by)
 
 
@@ -455,7 +455,7 @@ KINDS: Final = {
     "no-conclusion": MatterKind(_low_agreement, late=True),
     "behind-constant": MatterKind(_behind_constant, late=True),
     "weakest-cell": MatterKind(_weakest_cell, late=True),
-    "verifiers-apart": MatterKind(_verifiers_apart, late=True),
+    "verifier-disagreements": MatterKind(_verifier_disagreements, late=True),
     "unknown-types": MatterKind(_unknown_types, late=True),
     "tests": MatterKind(_test_results, late=True),
     "agreement": MatterKind(_agreement, late=True),
@@ -492,7 +492,7 @@ def _briefed(project: Project, state: str) -> Status:
     return structs.replace(
         counts,
         briefing=sort_matters(
-            matters(facts, late=False) + kept_matters(project, state, lambda: matters(facts, late=True))
+            matters(facts, late=False) + cached_matters(project, state, lambda: matters(facts, late=True))
         ),
     )
 

@@ -80,25 +80,25 @@ def family(
         raise UsageError(*TOO_FEW)
     found = judged(project, names, gold=gold, selection=selection)
     judged_by = zip(found.judges, found.outcomes, strict=True)
-    standings = [_standing(judge, outcome, found, protocol) for judge, outcome in judged_by]
-    standings.sort(key=lambda one: -(one.member.accuracy or 0.0))
-    pairs = _compare_pairs(standings, found.question, against)
+    members = [_grade_member(judge, outcome, found, protocol) for judge, outcome in judged_by]
+    members.sort(key=lambda one: -(one.member.accuracy or 0.0))
+    pairs = _compare_pairs(members, found.question, against)
     if not pairs and found.failed:
         raise UsageError(" ".join(nothing_measured(found.failed)))
     if not pairs:
         raise UsageError("No two of these verifiers share an item that counts.", f"Gold {gold}, protocol {protocol}.")
-    groups = None if against else _indistinguishable_groups(standings, pairs)
+    groups = None if against else _indistinguishable_groups(members, pairs)
     together = {(pair.a, pair.b) for pair in pairs}
-    matches = ((a.member.verifier, b.member.verifier) for a, b in _pairs_to_compare(standings, against))
-    shown = letters(groups, len(standings)) if groups is not None else [""] * len(standings)
+    matches = ((a.member.verifier, b.member.verifier) for a, b in _pairs_to_compare(members, against))
+    shown = letters(groups, len(members)) if groups is not None else [""] * len(members)
     return FamilyReport(
         family=pairs,
-        members=[structs.replace(one.member, letters=own) for one, own in zip(standings, shown, strict=True)],
+        members=[structs.replace(one.member, letters=own) for one, own in zip(members, shown, strict=True)],
         apart=[match for match in matches if match not in together],
         against=against,
-        groups=None if groups is None else [[standings[place].member.verifier for place in group] for group in groups],
+        groups=None if groups is None else [[members[place].member.verifier for place in group] for group in groups],
         level=LEVEL,
-        common=int(np.count_nonzero(np.logical_and.reduce([one.graded.counted for one in standings]))),
+        common=int(np.count_nonzero(np.logical_and.reduce([one.graded.counted for one in members]))),
         protocol=protocol,
         gold=found.gold_counts,
         gold_choice=gold,
@@ -107,12 +107,12 @@ def family(
     )
 
 
-class _Standing(NamedTuple):
+class _GradedMember(NamedTuple):
     member: FamilyMember
     graded: Graded
 
 
-def _standing(judge: VerifierRun, outcome: IntArray, found: JudgedSelection, protocol: Protocol3) -> _Standing:
+def _grade_member(judge: VerifierRun, outcome: IntArray, found: JudgedSelection, protocol: Protocol3) -> _GradedMember:
     from workbench.statistics.confusion import grade
     from workbench.statistics.intervals import distinct, share_interval
 
@@ -127,15 +127,15 @@ def _standing(judge: VerifierRun, outcome: IntArray, found: JudgedSelection, pro
         ci=share_interval(right, question) if len(right) else None,
         letters="",
     )
-    return _Standing(member, graded)
+    return _GradedMember(member, graded)
 
 
-def _compare_pairs(standings: list[_Standing], question: IntArray, against: str | None) -> list[FamilyPair]:
+def _compare_pairs(members: list[_GradedMember], question: IntArray, against: str | None) -> list[FamilyPair]:
     from workbench.statistics.compare import compare_graded
     from workbench.statistics.subgroups import benjamini_hochberg, holm
 
     found: list[tuple[str, str, PairedFigures]] = []
-    for a, b in stepping(_pairs_to_compare(standings, against), "comparing", "pairs"):
+    for a, b in stepping(_pairs_to_compare(members, against), "comparing", "pairs"):
         paired = compare_graded(a.graded, b.graded, question)
         if paired is not None:
             found.append((a.member.verifier, b.member.verifier, paired))
@@ -146,14 +146,14 @@ def _compare_pairs(standings: list[_Standing], question: IntArray, against: str 
     ]
 
 
-def _pairs_to_compare(standings: list[_Standing], against: str | None) -> list[tuple[_Standing, _Standing]]:
+def _pairs_to_compare(members: list[_GradedMember], against: str | None) -> list[tuple[_GradedMember, _GradedMember]]:
     if against is None:
-        return list(combinations(standings, 2))
-    reference = next(one for one in standings if one.member.verifier == against)
-    return [(one, reference) for one in standings if one is not reference]
+        return list(combinations(members, 2))
+    reference = next(one for one in members if one.member.verifier == against)
+    return [(one, reference) for one in members if one is not reference]
 
 
-def _indistinguishable_groups(standings: list[_Standing], pairs: list[FamilyPair]) -> list[tuple[int, ...]]:
+def _indistinguishable_groups(members: list[_GradedMember], pairs: list[FamilyPair]) -> list[tuple[int, ...]]:
     """Group the verifiers, given as ranks, that are not distinguishable. Verifiers without common items are not
     distinguishable either.
 
@@ -165,8 +165,8 @@ def _indistinguishable_groups(standings: list[_Standing], pairs: list[FamilyPair
 
     from workbench.statistics.joint_errors import indistinguishable_groups
 
-    place = {one.member.verifier: number for number, one in enumerate(standings)}
-    differ = np.zeros((len(standings), len(standings)), dtype=bool)
+    place = {one.member.verifier: number for number, one in enumerate(members)}
+    differ = np.zeros((len(members), len(members)), dtype=bool)
     for pair in pairs:
         if pair.holm_p < LEVEL:
             a, b = place[pair.a], place[pair.b]

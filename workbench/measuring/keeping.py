@@ -40,7 +40,7 @@ def state_of(project: Project) -> str:
     return blake2b(repr([(one.st_mtime_ns, one.st_size) for one in about]).encode()).hexdigest()
 
 
-def kept_matters(project: Project, state: str, find: Callable[[], list[Matter]]) -> list[Matter]:
+def cached_matters(project: Project, state: str, find: Callable[[], list[Matter]]) -> list[Matter]:
     path = cache_folder(project.path) / "briefing.json"
     with suppress(OSError, msgspec.MsgspecError):
         known = msgspec.json.decode(read_cached(path, _MAX_BYTES), type=_KnownMatters)

@@ -214,10 +214,10 @@ class JudgingScreen(Desk, PersonScreen, Generic[CaseT]):
 
     def begin(self, name: str) -> None:
         self._person = name
-        self._sit_down()
+        self._start_session()
         self.set_interval(LOOK_AGAIN_S, self._retry_if_empty)
 
-    def _sit_down(self) -> None:
+    def _start_session(self) -> None:
         self.store(self._open_feed, self._show_first, "opening …")
 
     def _open_feed(self) -> CaseT | None:
@@ -293,7 +293,7 @@ class JudgingScreen(Desk, PersonScreen, Generic[CaseT]):
         if self._is_seated:
             self._fetch_next()
         elif self._person:
-            self._sit_down()
+            self._start_session()
 
     def show_empty(self, error: BaseException | None = None) -> None:
         retried = f"{error}\n\nThis is retried automatically.\n"

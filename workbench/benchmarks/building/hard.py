@@ -228,7 +228,7 @@ def build_hard(project: Project, options: HardOptions) -> SetReport:
     before = {} if queue is None else settings_of(queue)
     split, seed = (
         _merge_options(project, options, before),
-        _first_given(options.seed, None if queue is None else queue.seed, 0),
+        _first_set(options.seed, None if queue is None else queue.seed, 0),
     )
     if queue is None or (settings(project, split), seed) != (before, queue.seed):
         return build_queue(project, split, name, seed=seed, **how)
@@ -244,14 +244,14 @@ def _merge_options(project: Project, options: HardOptions, before: Mapping[str, 
     where = before.get("where", []) if not options.where else conditions(project, selection_of(options.where))
     return SplitItems(
         judges=judges_with_runs(project, names, {**(known if same else {}), **options.runs}),
-        minority=_first_given(options.minority, before.get("minority"), MINORITY),
-        annotate=_first_given(options.annotate, before.get("annotate"), ANNOTATE),
+        minority=_first_set(options.minority, before.get("minority"), MINORITY),
+        annotate=_first_set(options.annotate, before.get("annotate"), ANNOTATE),
         selection=selection_of(where),
         strata=options.strata or before.get("strata", "proportional"),
     )
 
 
-def _first_given(*values: int | None) -> int:
+def _first_set(*values: int | None) -> int:
     return next(value for value in values if value is not None)
 
 

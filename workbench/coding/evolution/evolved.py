@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from workbench.coding.evolution.evolving import count_not_begun, count_skipped
+from workbench.coding.evolution.evolving import count_not_started, count_skipped
 from workbench.coding.evolution.growing import columns, count_perfect, rate, shares_passed
 from workbench.coding.evolution.representatives import SHOWN_SOLUTIONS
 from workbench.coding.records.evolution import (
@@ -242,7 +242,7 @@ def report(project: Project, row: EvolutionRow) -> EvolutionReport:
         dataset=row.dataset,
         settings=settings,
         problems=len(every),
-        unbegun=count_not_begun(project, row),
+        unbegun=count_not_started(project, row),
         finished=len(found),
         unverified=len(found) - len(references),
         wrong_from_start=sum(counted(letters) - letters.count(PASS) for letters in references),

@@ -117,7 +117,7 @@ def count_skipped(project: Project, row: EvolutionRow) -> dict[str, int]:
     return dict(Counter(why for _, why in _tasks_with_obstacles(project, row) if why is not None))
 
 
-def count_not_begun(project: Project, row: EvolutionRow) -> int:
+def count_not_started(project: Project, row: EvolutionRow) -> int:
     begun = evolutions.step_counts(project.database.reader(), row.id)
     return sum(one.question not in begun for one in _evolvable_tasks(project, row))
 

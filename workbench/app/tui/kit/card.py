@@ -46,12 +46,12 @@ class WholeText(Reader):
     def go_to(self, mark: str, step: int = 1) -> None:
         self._wanted, self._step = mark, step
         if self.wrap_width:
-            self._jump_to_wanted_mark()
+            self._jump_to_requested_mark()
 
     def on_resize(self) -> None:
-        self.call_later(self._jump_to_wanted_mark)
+        self.call_later(self._jump_to_requested_mark)
 
-    def _jump_to_wanted_mark(self) -> None:
+    def _jump_to_requested_mark(self) -> None:
         mark, self._wanted = self._wanted, ""
         if mark and not self.jump(mark, self._step) and mark == "boxed":
             self.notify("No \\boxed here.", markup=False)

@@ -54,7 +54,6 @@ class Database:
 
     _file: os.stat_result | None = None
     """The file when it was opened."""
-    _turn: _WriteTurn | None = None
     _schema: int | None = None
     """SQLite's schema counter when the schema was last checked; None if it is never checked."""
 
@@ -185,7 +184,7 @@ class Database:
         if connection.in_transaction:
             yield connection
             return
-        with explained(self.path), self._write_turn().offered() as take:
+        with explained(self.path), _write_turn(self.path) as take:
             _begin(connection, take, patient=patient)
             try:
                 self._require_same_schema(connection)
@@ -199,11 +198,6 @@ class Database:
                 raise
         if written:
             journal.flush(self.path)
-
-    def _write_turn(self) -> _WriteTurn:
-        with self._lock:
-            self._turn = self._turn or _WriteTurn(self.path)
-            return self._turn
 
     def _require_same_schema(self, connection: sqlite3.Connection) -> None:
         if self._schema is None:
@@ -255,9 +249,6 @@ class Database:
             self._readers.clear()
             while self._opened:
                 _close_or_interrupt(*self._opened.pop())
-            if self._turn is not None:
-                self._turn.close()
-                self._turn = None
             self._threads = threading.local()
 
     def remove_if_empty(self) -> None:
@@ -302,68 +293,38 @@ def _close_or_interrupt(connection: sqlite3.Connection, thread: threading.Thread
         connection.interrupt()
 
 
-class _WriteTurn:
-    """A lock on the write-ahead log by which threads and processes take turns to write; SQLite itself has no queue.
+@contextmanager
+def _write_turn(path: Path) -> Iterator[Callable[[], bool]]:
+    """Yield a function that tries to take the turn to write, which ends with the block.
 
-    Checking this lock costs a tenth of a failed ``BEGIN``, so waiting writers leave the processor to the active one.
-    It is only an optimisation: SQLite's own lock decides, and a writer that has waited long tries that one directly.
+    The turn is a lock on the write-ahead log, since SQLite itself has no queue of writers, neither of threads nor of
+    processes. Checking it costs a tenth of a failed ``BEGIN``, so waiting writers leave the processor to the active
+    one. It is only an optimisation: SQLite's own lock decides, and a writer that has waited long tries that one
+    directly.
     """
+    try:
+        log = os.open(f"{os.path.realpath(path)}-wal", os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError:
+        yield lambda: True
+        return
 
-    def __init__(self, path: Path) -> None:
-        self._mine = threading.Lock()
-        self._closed = False
-        self._log = -1
-        with suppress(OSError):
-            self._log = os.open(f"{os.path.realpath(path)}-wal", os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
-
-    @contextmanager
-    def offered(self) -> Iterator[Callable[[], bool]]:
-        taken = False
-
-        def take() -> bool:
-            nonlocal taken
-            taken = taken or self._take()
-            return taken
-
+    def take() -> bool:
         try:
-            yield take
-        finally:
-            if taken:
-                self._give_back()
-
-    def _take(self) -> bool:
-        if not self._mine.acquire(blocking=False):
-            return False
-        try:
-            if self._log >= 0:
-                fcntl.flock(self._log, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            self._mine.release()
             return False
         except OSError:
             # This file system has no such locks: SQLite is used directly.
             pass
-        except BaseException:
-            # Ctrl-C with its usual handler.
-            self._give_back()
-            raise
         return True
 
-    def _give_back(self) -> None:
-        if self._log >= 0:
-            with suppress(OSError):
-                fcntl.flock(self._log, fcntl.LOCK_UN)
-        self._mine.release()
-        if self._closed:
-            self.close()
-
-    def close(self) -> None:
-        self._closed = True
-        if self._mine.acquire(blocking=False):
-            if self._log >= 0:
-                os.close(self._log)
-                self._log = -1
-            self._mine.release()
+    try:
+        yield take
+    finally:
+        # A process forked meanwhile has the file open, too, so closing it here wouldn't end the turn.
+        with suppress(OSError):
+            fcntl.flock(log, fcntl.LOCK_UN)
+        os.close(log)
 
 
 def _begin(connection: sqlite3.Connection, take_turn: Callable[[], bool], *, patient: bool) -> None:

@@ -67,7 +67,7 @@ GROUPS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "compare": ("figures", "Compare two verifiers on the items both have judged."),
         "what-if": ("what_if", "Show which verdicts other options of a verifier would change."),
         "cost": ("combined", "Compare accuracy with tokens, seconds and dollars."),
-        "stack": ("combined", "Find the best stack; show accuracy and cost of one."),
+        "stack": ("combined", "Show accuracy and cost of a stack of verifiers."),
         "best-of": ("combined", "Show how often a verifier's pick from n is correct."),
         "validity": ("combined", "Check what verdicts depend on besides correctness."),
         "estimate": ("combined", "Estimate accuracy from few labels and other verdicts."),

@@ -11,7 +11,7 @@ Code
     testing: pass@1, ranked solutions, tests that all or no solutions pass.
 Comparing and combining verifiers
     comparing, comparing_tables: two verifiers. family: several verifiers. selecting: best of n.
-    stacking, stack_choosing, stack_tables: verifiers as stages in sequence.
+    stacking: verifiers as stages in sequence.
     estimating: accuracy from few labels. combined: best of n, estimates and downstream scores as tables and sentences.
     downstream: models trained with verifiers. downstream_lines: files of their scores. trained: scores from
         completions.

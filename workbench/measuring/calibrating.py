@@ -83,8 +83,7 @@ def calibrate(
 def _calibration_rows(items: ItemScores, folds: int) -> Iterator[CalibrationRow]:
     import numpy as np
 
-    from workbench.statistics.calibration import cross_fitted, odds
-    from workbench.statistics.folds import fold_of
+    from workbench.statistics.calibration import cross_fitted, fold_of, odds
 
     correct, score = int(items.gold.sum()), items.score
     questions = len(np.unique(items.question))

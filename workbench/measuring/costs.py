@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from string import ascii_letters
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from msgspec import Struct, structs
 
@@ -13,12 +12,10 @@ from workbench.core.project import Project, at_one_moment
 from workbench.core.selection import Selection
 from workbench.core.text.emphasis import explain_marks, with_mark
 from workbench.core.text.figures import NONE, counted, whole_number
-from workbench.core.text.inert import inert
 from workbench.core.verdict import GoldChoice, Protocol3
 from workbench.measuring.accuracy import accuracy
 from workbench.measuring.columns import columns
 from workbench.measuring.judged import judges_of
-from workbench.measuring.records.stack import Price
 from workbench.measuring.studies import consumption
 from workbench.runs.store import calls
 from workbench.statistics.records.probe import Consumption, Part
@@ -27,6 +24,8 @@ from workbench.tables.document import Dot, Scatter, Table
 from workbench.tables.table import Columns, column, count, table, text, with_interval, word
 
 THOUSAND: Final = 1_000
+Price = Literal["dollars", "tokens", "seconds", "calls"]
+"""The unit of cost."""
 
 
 class CostRow(Struct, frozen=True, kw_only=True):
@@ -243,24 +242,3 @@ def cost_plot(report: CostReport) -> Scatter | None:
         y_label="accuracy",
         dots=tuple(dots),
     )
-
-
-_COLUMNS, _LINES = 56, 12
-"""Cells of a text plot."""
-
-
-def plot_text(plot: Scatter) -> str:
-    """Draw a plot for a terminal: one letter for each dot, ``*`` for several in one cell, with a legend below."""
-    dots = list(zip(ascii_letters, plot.dots, strict=False))
-    low, high = min(dot.y for _, dot in dots), max(dot.y for _, dot in dots)
-    spread = high - low or 1.0
-    cells = [[" "] * _COLUMNS for _ in range(_LINES)]
-    for letter, dot in dots:
-        line, column = round((high - dot.y) / spread * (_LINES - 1)), round(dot.x * (_COLUMNS - 1))
-        cells[line][column] = letter if cells[line][column] == " " else "*"
-    sides = [f"{high:.3f}", *[""] * (_LINES - 2), f"{low:.3f}"]
-    lines = [f"{side:>6} |{''.join(cell).rstrip()}" for side, cell in zip(sides, cells, strict=True)]
-    lines += [f"{'':6} +{'-' * _COLUMNS}", f"{'':8}{plot.y_label} against {plot.x_label}"]
-    if more := len(plot.dots) - len(dots):
-        lines.append(f"{'':8}{more:,} more are not drawn")
-    return "\n".join([*lines, *(f"{'':8}{letter}  {inert(dot.label)}" for letter, dot in dots)]) + "\n"

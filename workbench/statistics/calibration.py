@@ -146,6 +146,16 @@ def odds(score: FloatArray) -> FloatArray:
     return np.asarray(np.log(kept / (1 - kept)))
 
 
+def fold_of(question: IntArray, folds: int, seed: int = 0) -> IntArray:
+    """Return each item's fold, from 0: questions are assigned at random, with all their items, as evenly as possible.
+
+    Source: Stone, "Cross-validatory choice and assessment of statistical predictions", JRSS B 36, 1974, with
+    questions as the units.
+    """
+    known, place = np.unique(question, return_inverse=True)
+    return np.random.default_rng(seed).permutation(len(known))[place] % folds
+
+
 def cross_fitted(score: FloatArray, gold: IntArray, fold: IntArray, method: CalibrationMethod) -> FloatArray | None:
     """Return each item's probability by the map fitted on the other folds; None if, for some fold, the others lack
     correct or incorrect items.

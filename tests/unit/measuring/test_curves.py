@@ -14,11 +14,10 @@ from tests.unit.measuring.test_costs import PRICES, items, judged, knows
 from workbench.app.cli import root
 from workbench.core.project import Project
 from workbench.measuring.accuracy import accuracy
-from workbench.measuring.costs import cost_plot, costs, plot_text
+from workbench.measuring.costs import cost_plot, costs
 from workbench.measuring.studies import scaling_plots
 from workbench.runs.verifying import start
 from workbench.statistics.records.probe import SweepPoint, SweepReport
-from workbench.tables.document import Dot, Scatter
 from workbench.tables.pictures import Curves
 
 
@@ -35,10 +34,6 @@ def test_accuracy_is_drawn_against_the_price_in_files_and_in_the_report(tmp_path
         leading = {row.verifier for row in costs(runs.project, against="calls").rows if row.leads}
         assert {dot.label.removeprefix("● ") for dot in plot.dots if dot.label.startswith("● ")} == leading
         path, folder = str(runs.project.path), tmp_path / "plots"
-        done = CliRunner().invoke(root, ["cost", path, "--against", "calls"])
-        assert "accuracy against calls an item, of 2" in done.stdout
-        assert {"one", "two"} <= {line.split()[-1] for line in done.stdout.splitlines() if line.startswith(" " * 8)}
-        assert "against calls" not in CliRunner().invoke(root, ["cost", path, "--format", "csv"]).stdout
         pytest.importorskip("matplotlib")
         done = CliRunner().invoke(root, ["cost", path, "--figures", str(folder)])
         assert done.exit_code == 0, done.output
@@ -55,18 +50,6 @@ def test_accuracy_is_drawn_against_the_price_in_files_and_in_the_report(tmp_path
         assert "● one" in section or "● two" in section
         assert "<svg" in section
         assert ">seconds<" not in section, "a report of the same data is the same report"
-
-
-def test_a_plot_in_letters_has_a_letter_a_dot_where_it_belongs() -> None:
-    dots = (Dot("● cheap", 0.0, 0.5), Dot("dear", 1.0, 1.0), Dot("alike", 1.0, 1.0), Dot("\x1b[31mred", 0.5, 0.75))
-    lines = plot_text(Scatter(caption="", x_label="calls", y_label="accuracy", dots=dots)).splitlines()
-    assert lines[0] == f" 1.000 |{' ' * 55}*", "two share a cell"
-    assert lines[11] == " 0.500 |a"
-    assert [line.index("d") - 8 for line in lines[1:11] if "d" in line] == [28]
-    assert lines[-4:-1] == ["        a  ● cheap", "        b  dear", "        c  alike"]
-    assert "\x1b" not in lines[-1]
-    level = plot_text(Scatter(caption="", x_label="x", y_label="y", dots=(Dot("a", 0.1, 0.4), Dot("b", 0.9, 0.4))))
-    assert level.splitlines()[0].startswith(" 0.400 |")
 
 
 def test_a_report_without_models_says_nothing_of_prices(tmp_path: Path) -> None:

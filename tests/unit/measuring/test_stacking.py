@@ -167,7 +167,7 @@ def calls_of(project: Project, text: str) -> dict[str, int]:
 
     found = read_stages(text)
     names = tuple(dict.fromkeys(stage.name for stage in found))
-    items = stack_items(project, names, "final", Selection(), only_gold=False)
+    items = stack_items(project, names, "final", Selection())
     asked = dict(zip(items.names, items.through(found).asked, strict=True))
     none = np.zeros(len(items.item), dtype=np.bool_)
     counts = {}

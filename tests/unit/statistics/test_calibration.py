@@ -13,6 +13,7 @@ from workbench.statistics.calibration import (
     cross_fitted,
     equal_mass,
     fit_map,
+    fold_of,
     isotonic,
     odds,
     platt,
@@ -156,3 +157,12 @@ def test_the_interval_is_of_questions_and_holds_the_error() -> None:
     assert calibration_interval(*thrice, 1).ends == pytest.approx(single)
     nothing = np.empty(0)
     assert calibration_interval(nothing, gold[:0], part[:0], part[:0], 1).ends is None
+
+
+def test_folds_keep_questions_whole_and_are_even() -> None:
+    question = np.repeat(np.arange(23) * 1_000_003, 3)
+    fold = fold_of(question, 5)
+    assert all(len(set(fold[question == one].tolist())) == 1 for one in set(question.tolist()))
+    assert sorted(np.bincount(fold).tolist()) == [12, 12, 15, 15, 15]
+    assert (fold == fold_of(question, 5)).all()
+    assert (fold != fold_of(question, 5, seed=1)).any()

@@ -7,7 +7,6 @@ from typing import Annotated, Literal
 
 from workbench.app.cli.common import draw, show
 from workbench.app.cli.verb import Output, verb
-from workbench.core.errors import UsageError
 from workbench.core.options import (
     Basis,
     Force,
@@ -25,7 +24,6 @@ from workbench.core.options import (
 from workbench.core.project import Project
 from workbench.core.text.emphasis import explain_marks, with_mark
 from workbench.core.text.figures import counted, number
-from workbench.measuring.records.stack import StackOptions
 from workbench.statistics.records.report import CorrelationReport
 
 # -- ``workbench cost DB``
@@ -52,15 +50,11 @@ def cost_command(project: Project, options: CostOptions) -> Output:
     listed separately. ● marks verifiers on the frontier: no other verifier is as accurate at a lower cost, or more
     accurate at the same cost.
     """
-    from workbench.measuring.costs import cost_plot, cost_plots, cost_table, costs, plot_text
+    from workbench.measuring.costs import cost_plots, cost_table, costs
     from workbench.tables.files import format_tables
 
     report = run_job(costs, options, project)
     draw(cost_plots(report), options.figures, force=options.force)
-    if options.form.format == "text":
-        plot = cost_plot(report)
-        below = "" if plot is None else f"\n{plot_text(plot)}"
-        return Output(report, lambda found: format_tables([cost_table(found)], options.form) + below)
     return Output(report, lambda found: format_tables([cost_table(found)], options.form))
 
 
@@ -290,35 +284,24 @@ def downstream_command(project: Project, options: DownstreamOptions) -> Output:
 # -- ``workbench stack DB``
 
 
+class StackOptions(Options, frozen=True, kw_only=True):
+    stages: Annotated[
+        str,
+        option("The stack: its stages in order, such as rules:correct, qwen:score>=0.9@A/B, gpt", metavar="STAGES"),
+    ] = ""
+    basis: Basis = Basis()
+    form: TableForm = TableForm()
+
+
 @verb
 def stack_command(project: Project, options: StackOptions) -> Output:
-    """Find the best stack of verifiers, or show the accuracy and cost of one, from stored verdicts: no calls are made.
+    """Show the accuracy and cost of a stack of verifiers, from stored verdicts: no calls are made.
 
     In a stack each stage judges the items deferred by the stages before it. A stage decides an item by its verdict
-    (correct, incorrect or both) or by its score; @ with answer types restricts the stage to items of these types.
-    Without --stages all stacks are tried. The best is chosen on four fifths of the questions and evaluated on the rest,
-    in turn (--folds). The table of stages shows how often each was wrong on its decided items, by answer type.
+    (correct, incorrect or both) or by its score; @ with answer types restricts the stage to items of these types. The
+    table of stages shows how often each was wrong on its decided items, by answer type.
     """
-    from workbench.measuring.stack_choosing import best_stacks
-    from workbench.measuring.stack_tables import best_text, front_plots, simulated_text
-    from workbench.measuring.stacking import simulate
+    from workbench.measuring.stacking import simulate, simulated_text
 
-    if options.stages is not None:
-        _reject_search_options(options)
-        simulated = run_job(simulate, options, project, options.stages)
-        return Output(simulated, lambda found: simulated_text(found, options.form))
-    report = best_stacks(project, options)
-    draw(front_plots(report), options.figures, force=options.force)
-    return Output(report, lambda found: best_text(found, options.form))
-
-
-def _reject_search_options(options: StackOptions) -> None:
-    given = {
-        "--verifier": options.verifiers,
-        "--against": options.against,
-        "--under": options.under,
-        "--not-worse-than": options.reference,
-        "--figures": options.figures,
-    }
-    if wrong := [name for name, value in given.items() if value]:
-        raise UsageError(f"{wrong[0]} is only for the search for the best stack.", "Leave it or --stages out.")
+    report = run_job(simulate, options, project, options.stages)
+    return Output(report, lambda found: simulated_text(found, options.form))

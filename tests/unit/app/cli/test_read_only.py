@@ -25,7 +25,7 @@ from workbench.measuring.counting import status
 READABLE = ("p.db", "pool.db", "code.db")
 ELSEWHERE = {
     "import new", "export", "export workbench", "export parquet", "export stdout", "publish", "labels export", "report",
-    "report figures", "calibrate figures", "cost figures", "stack figures", "downstream figures",
+    "report figures", "calibrate figures", "cost figures", "downstream figures",
     "backup", "restore", "restore backup", "rescue", "doctor",
 }  # fmt: skip
 """Commands that write other files alone, or nothing, or that put another file in the database's place."""

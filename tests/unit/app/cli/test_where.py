@@ -53,7 +53,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "probe": ("DB", "exact"),
     "reopen": ("DB", "--reason", "x"),
     "report": ("DB", "-o", "FILE"),
-    "stack": ("DB",),
+    "stack": ("DB", "--stages", "often"),
     "sweep": ("DB", "llm-judge", "--vary", "samples=1,2"),
     "tables": ("DB", "--paper"),
     "threshold": ("DB", "often"),

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from workbench.core.taxonomy import UNTYPED
 from workbench.core.verdict import Outcome, OutcomeCode, Verdict
-from workbench.statistics.stacks import StageVerdicts, decide_by_stage, simulate_stack
+from workbench.measuring.stacking import StackItems, read_stages
 from workbench.verifiers.stacks.settling import Stage
 
 TYPES = ("A1", "B2", "B1", None)
@@ -46,22 +48,39 @@ Row = tuple[tuple[tuple[int, float | None], ...], str | None]
 rows_ = st.lists(st.tuples(st.tuples(verdicts, verdicts, verdicts), st.sampled_from(TYPES)), min_size=1, max_size=12)
 
 
+def stack_items(names: tuple[str, ...], outcomes: list[list[int]], **more: Any) -> StackItems:
+    size = len(outcomes[0])
+    nothing = np.zeros(size, dtype=np.int64)
+    given_: dict[str, Any] = {
+        "scores": tuple(None for _ in names),
+        "subtype": nothing,
+        "subtypes": (UNTYPED,),
+    } | more
+    return StackItems(
+        names=names,
+        item=np.arange(size),
+        question=np.arange(size),
+        gold=nothing,
+        outcomes=tuple(np.array(one, dtype=np.int8) for one in outcomes),
+        took=tuple(np.zeros((5, size)) for _ in names),
+        type=nothing,
+        types=(UNTYPED,),
+        **given_,
+    )
+
+
 @given(st.lists(stages(), min_size=1, max_size=5), rows_)
 def test_arrays_and_items_agree(found: list[Stage], rows: list[Row]) -> None:
-    outcome = np.array([[said[place][0] for said, _ in rows] for place in range(3)], dtype=np.int8)
-    score = np.array([[np.nan if said[place][1] is None else said[place][1] for said, _ in rows] for place in range(3)])
-    given_ = [
-        StageVerdicts(
-            verifier=(place := int(stage.name[1:])),
-            outcome=outcome[place],
-            settles=decide_by_stage(
-                outcome[place], score[place].astype(float), stage.outcomes, stage.least, stage.most
-            ),
-            asked=np.array([stage.is_for(subtype) for _, subtype in rows]),
-        )
-        for stage in found
-    ]
-    together = simulate_stack(given_, 3)
+    together = stack_items(
+        ("v0", "v1", "v2"),
+        [[said[place][0] for said, _ in rows] for place in range(3)],
+        scores=tuple(
+            np.array([np.nan if said[place][1] is None else said[place][1] for said, _ in rows], dtype=np.float64)
+            for place in range(3)
+        ),
+        subtype=np.array([TYPES.index(subtype) for _, subtype in rows]),
+        subtypes=tuple(UNTYPED if one is None else one for one in TYPES),
+    ).through(found)
     for number, (row, subtype) in enumerate(rows):
         said = {
             f"v{place}": Verdict(outcome=OutcomeCode(own).outcome, score=one) for place, (own, one) in enumerate(row)
@@ -73,18 +92,7 @@ def test_arrays_and_items_agree(found: list[Stage], rows: list[Row]) -> None:
 
 
 def test_an_item_whose_next_stage_has_no_verdict_has_none() -> None:
-    first = np.array([1, 0, -1, 2], dtype=np.int8)
-    last = np.array([-1, -1, 1, 0], dtype=np.int8)
-    every = np.ones(4, dtype=np.bool_)
-    given_ = [
-        StageVerdicts(0, first, decide_by_stage(first, None, [Outcome.CORRECT]), every),
-        StageVerdicts(1, last, decide_by_stage(last, None, [Outcome.CORRECT, Outcome.INCORRECT]), every),
-    ]
-    found = simulate_stack(given_, 2)
+    items = stack_items(("first", "last"), [[1, 0, -1, 2], [-1, -1, 1, 0]])
+    found = items.through(read_stages("first:correct, last"))
     assert found.outcome.tolist() == [1, -1, -1, 0]
     assert found.asked.tolist() == [[True] * 4, [False, True, False, True]]
-
-
-def test_without_stages_there_is_no_stack() -> None:
-    with pytest.raises(ValueError, match="has a stage"):
-        simulate_stack([], 0)

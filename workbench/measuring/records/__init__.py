@@ -1,5 +1,5 @@
 """Records of reports; those of statistics are in `statistics.records`.
 
 paper: the paper's tables. review: reviews of disagreements. card: data cards. curation: pools of questions.
-stack: stacks of verifiers. watching: trainings.
+watching: trainings.
 """

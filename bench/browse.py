@@ -16,7 +16,7 @@ from bench.synthetic import FULL, VERIFIER, cached
 from bench.terminal import Terminal, workbench
 from workbench.core.project import Project, open_project
 from workbench.core.selection import parse_condition
-from workbench.data.records.browse import BrowseQuery
+from workbench.data.records import BrowseQuery
 from workbench.measuring.browsing import ItemTable
 
 _SMALL = 1_000

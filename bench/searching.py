@@ -16,7 +16,7 @@ from typing import Final
 from bench.figures import median, report
 from bench.synthetic import cached
 from workbench.core.project import Project, open_project
-from workbench.data.records.browse import BrowseQuery
+from workbench.data.records import BrowseQuery
 from workbench.data.searching import index_texts
 from workbench.data.store import text_index
 from workbench.measuring.browsing import ItemTable

@@ -36,7 +36,7 @@ from workbench.core.run import RunCosts, RunInfo, Transcript, VerdictLine, Verdi
 from workbench.core.sets import SetReport
 from workbench.core.status import Status
 from workbench.core.taxonomy import TypeSuggestion
-from workbench.data.records.duplicates import DuplicateReport, EmbeddingLine, RemainingProblem
+from workbench.data.records import DuplicateReport, EmbeddingLine, RemainingProblem
 from workbench.interchange.judging_files import JudgedFiles
 from workbench.interchange.records import ExportReport, MergedRuns, PairLine, Restored, SftLine
 from workbench.labelling.records import CheckInfo, CheckLine, CheckScore, Plan

@@ -22,7 +22,7 @@ from workbench.coding.ranking.passing import pass_report, passes_by_tests
 from workbench.coding.ranking.truth import truth_of
 from workbench.core.code import CodeTest
 from workbench.core.project import Project
-from workbench.data.records.pass_matrix import ProblemQuery
+from workbench.data.records import ProblemQuery
 
 KLIP = structs.replace(
     CLIP, suites={"base": tuple(CodeTest(form="expression", source=f"assert klip({n}) == {n}") for n in (1, 2))}

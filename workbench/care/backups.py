@@ -22,9 +22,8 @@ from workbench.core.database.failures import explained
 from workbench.core.database.looking import ReadOnlyDatabase, file_state, opened_read_only
 from workbench.core.database.place import LOGS, held_alone, require_local, sidecar_path
 from workbench.core.errors import FormatError, StoreError, VerifierError, opt
-from workbench.core.files import part_folder
+from workbench.core.files import part_folder, require_input
 from workbench.core.health import Finding
-from workbench.core.inputs import require_input
 from workbench.data.formats.source import path_text
 from workbench.interchange.records import Restored
 from workbench.interchange.store.archiving import row_counts

@@ -24,7 +24,7 @@ from workbench.data.alike import (
 )
 from workbench.data.formats import embeddings
 from workbench.data.formats.writing import write_lines
-from workbench.data.records.duplicates import DuplicateLine, DuplicateReport, RemainingProblem, SourceCount
+from workbench.data.records import DuplicateLine, DuplicateReport, RemainingProblem, SourceCount
 from workbench.data.store import problems as problem_list
 from workbench.data.store.tests import problems_of
 from workbench.runs import generation

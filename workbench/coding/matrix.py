@@ -13,7 +13,7 @@ from workbench.core.code_tests.broken import broken_tests
 from workbench.core.errors import UsageError
 from workbench.core.options import record_from
 from workbench.core.project import Project, batches
-from workbench.data.records.pass_matrix import MatrixSolution, PassMatrix, SolutionCode, SuiteRun
+from workbench.data.records import MatrixSolution, PassMatrix, SolutionCode, SuiteRun
 from workbench.data.store import browsing, problems, tests
 from workbench.data.store.tests import tests_of
 from workbench.runs.store import runs, verdicts

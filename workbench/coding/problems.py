@@ -22,7 +22,7 @@ from workbench.core.options import record_from
 from workbench.core.project import Project, batches
 from workbench.core.selection import Selection
 from workbench.data.paging import QueryTable
-from workbench.data.records.pass_matrix import ProblemQuery, ProblemRow, SuiteRun
+from workbench.data.records import ProblemQuery, ProblemRow, SuiteRun
 from workbench.data.store import problems, tests
 from workbench.data.store.tests import SolutionName
 from workbench.runs.run_status import run_row

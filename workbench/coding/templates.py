@@ -18,7 +18,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from workbench.core.errors import UsageError, opt
-from workbench.core.inputs import read_small_file
+from workbench.core.files import read_small_file
 from workbench.llm.records import PromptMessage
 
 Asked = Literal["tests", "correct", "incorrect", "with-reference", "without-reference", "adversarial", "discriminative"]

@@ -14,8 +14,15 @@ from msgspec import Struct
 from platformdirs import user_config_path
 
 from workbench.core.errors import UsageError
-from workbench.core.files import NotOwnFileError, TooLargeError, read_at_most, read_own, require_own, whole_file
-from workbench.core.inputs import require_input
+from workbench.core.files import (
+    NotOwnFileError,
+    TooLargeError,
+    read_at_most,
+    read_own,
+    require_input,
+    require_own,
+    whole_file,
+)
 
 Record = TypeVar("Record", bound=Struct)
 _FIELD = re.compile(r"Object (?:contains |)(unknown|missing)(?: required|) field `([^`]*)")

@@ -1,7 +1,8 @@
-"""Atomic writes, and temporary files and folders, which are removed after their process has ended.
+"""Atomic writes, temporary files, which are removed after their process has ended, and files that the user names.
 
 A temporary file is called ``.NAME.TOKEN.part``, after its final name, and the process that writes it holds a lock on
-it. A file whose lock is free is a leftover.
+it. A file whose lock is free is a leftover. A file of the open project is never read as an input, whatever its name or
+link.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from hashlib import blake2b
 from itertools import chain, count
 from pathlib import Path
 from typing import IO, Final
+
+from workbench.core.errors import FormatError, UsageError
 
 STANDARD_INPUT: Final = "standard input"
 """The displayed name of a file that is a copy of standard input."""
@@ -466,3 +469,50 @@ def _mode_of(path: Path, otherwise: int) -> int:
         if stat.S_ISREG(about.st_mode):
             return stat.S_IMODE(about.st_mode) & 0o777
     return otherwise
+
+
+def require_input(path: Path) -> None:
+    """Check that this process doesn't have a file open for writing, such as a database, its log or an output.
+
+    Closing a file releases all of the process's locks on it, also those of other descriptors. SQLite would go on
+    without its locks on an open database, and another process could believe to be the last user and delete the log.
+
+    Raises:
+        FormatError: This process has the file open.
+    """
+    with suppress(OSError):
+        there = os.stat(path)
+        if any(os.path.samestat(one, there) for one in _open_for_writing()):
+            raise FormatError(f"{path}: it belongs to the project that is open, or is being written.", "Name another.")
+
+
+def read_small_file(path: Path, what: str, limit: int, hint: str) -> bytes:
+    """Return the bytes of a file such as "a prompt".
+
+    Args:
+        what: What the file is, for the message.
+        limit: Maximum size in bytes.
+        hint: The message's hint if there is no such file.
+
+    Raises:
+        UsageError: The file can't be read, or is too large.
+    """
+    try:
+        # Reading from a pipe could block for ever.
+        if not path.is_file():
+            raise UsageError(f"{path}: there is no such file.", hint)
+        require_input(path)
+        with path.open("rb") as stream:
+            data = stream.read(limit + 1)
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror or error}.") from error
+    if len(data) > limit:
+        raise UsageError(f"{path}: {what} has at most {limit // 1024} KiB.")
+    return data
+
+
+def _open_for_writing() -> Iterator[os.stat_result]:
+    for name in os.listdir("/dev/fd"):
+        with suppress(OSError):
+            if fcntl.fcntl(int(name), fcntl.F_GETFL) & os.O_ACCMODE != os.O_RDONLY:
+                yield os.fstat(int(name))

@@ -18,7 +18,7 @@ import msgspec
 
 from workbench.core import project as transactions
 from workbench.core.database.changes import note_verdicts
-from workbench.core.database.foreign import opened
+from workbench.core.database.looking import opened_untrusted
 from workbench.core.errors import StoreError, WorkbenchError
 from workbench.core.project import Project
 from workbench.core.run import GENERATION, IMPORTED, RunUsage
@@ -64,7 +64,7 @@ def _merge(project: Project, other: Path) -> MergedRuns:
     project.database.require_other(other)
     report = MergedRuns(file=str(other))
     skipped = Counter[str]()
-    with opened(other, foreign.TABLES) as theirs:
+    with opened_untrusted(other, foreign.TABLES) as theirs:
         try:
             found = foreign.runs(theirs)
         except foreign.MalformedRow as error:

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from workbench.core.database import people
 from workbench.core.errors import FormatError, UsageError
-from workbench.core.inputs import require_input
+from workbench.core.files import require_input
 from workbench.core.label import coordinator_name
 from workbench.core.options import record_from
 from workbench.core.project import Project

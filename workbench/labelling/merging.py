@@ -19,8 +19,8 @@ from msgspec.structs import replace
 from workbench.config import settings_of
 from workbench.core import project as transactions
 from workbench.core.database import events, people, states
-from workbench.core.database.foreign import opened
 from workbench.core.database.journal import subject_place
+from workbench.core.database.looking import opened_untrusted
 from workbench.core.errors import StoreError
 from workbench.core.label import LabelEvent, Task
 from workbench.core.project import Project
@@ -159,7 +159,7 @@ class _ReadFile(NamedTuple):
 def _read(project: Project, other: Path, *, whole: bool) -> _ReadFile:
     project.database.require_other(other)
     try:
-        with opened(other, foreign.TABLES) as theirs:
+        with opened_untrusted(other, foreign.TABLES) as theirs:
             believed = None if whole else identify(project.database.reader(), theirs)
             incoming = Incoming(project, theirs, believed)
             return _ReadFile(other, incoming, list(incoming.guidelines()), believed.origin if believed else None)
@@ -188,7 +188,7 @@ def _import_file(project: Project, found: _ReadFile, tell: Tell | None) -> Merge
 
 def _rejected_events(other: Path, why: str) -> list[RefusedEvent]:
     said = Counter[tuple[str, str]]()
-    with opened(other, foreign.TABLES) as theirs:
+    with opened_untrusted(other, foreign.TABLES) as theirs:
         names = {row: str(name)[:100] for row, (name, _) in foreign.people(theirs).items()}
         for row in foreign.events(theirs, ("annotator_id", "kind"), 0):
             said[names.get(cast("int", row["annotator_id"]), ""), str(row["kind"])[:20]] += 1

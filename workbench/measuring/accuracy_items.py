@@ -12,7 +12,7 @@ from workbench.config import protocol_of
 from workbench.core.project import Project
 from workbench.core.selection import Condition, Selection
 from workbench.core.verdict import GoldChoice, OutcomeCode, Protocol3
-from workbench.data.records.browse import BrowseQuery, BrowseRow
+from workbench.data.records import BrowseQuery, BrowseRow
 from workbench.measuring.browsing import ItemTable
 from workbench.measuring.entries import AccuracyQuery, Entries
 from workbench.statistics.records.report import NO_REASON

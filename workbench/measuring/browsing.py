@@ -24,7 +24,7 @@ from workbench.core.progress import is_cancelled
 from workbench.core.project import Project
 from workbench.core.selection import COLUMN, GROUPS, TOLD, Condition, Selection, parse_condition
 from workbench.data.paging import QueryTable
-from workbench.data.records.browse import BrowseQuery, BrowseRow, ItemDetail
+from workbench.data.records import BrowseQuery, BrowseRow, ItemDetail
 from workbench.data.searching import search_with_index
 from workbench.data.store import browsing
 from workbench.labelling import ledger

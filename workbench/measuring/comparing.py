@@ -17,7 +17,7 @@ from workbench.core.options import record_from
 from workbench.core.project import Project, at_one_moment
 from workbench.core.selection import Selection
 from workbench.core.verdict import GoldChoice, OutcomeCode, Protocol3
-from workbench.data.records.browse import BrowseQuery, BrowseRow
+from workbench.data.records import BrowseQuery, BrowseRow
 from workbench.data.store import browsing
 from workbench.measuring import notes
 from workbench.measuring.browsing import ItemTable

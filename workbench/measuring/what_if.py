@@ -31,7 +31,7 @@ from workbench.core.options import (
 from workbench.core.project import Project
 from workbench.core.run import RunInfo
 from workbench.core.verdict import OutcomeCode, OutcomeWord, Verdict
-from workbench.data.records.browse import BrowseQuery, BrowseRow
+from workbench.data.records import BrowseQuery, BrowseRow
 from workbench.measuring.browsing import ItemTable
 from workbench.measuring.columns import Columns, columns
 from workbench.runs import configuring

@@ -20,7 +20,7 @@ from workbench.core.verdict import Outcome, VerifierInput
 from workbench.data.formats.documents import documents
 from workbench.data.formats.lines import DEFAULT_MAX_LINE, RefusedError, explain_document, make_refusal
 from workbench.data.formats.source import open_once
-from workbench.data.records.browse import BrowseQuery
+from workbench.data.records import BrowseQuery
 from workbench.data.store import browsing
 from workbench.llm.check import ServerFinding, check
 from workbench.llm.records import CallFailed, Chat, Reply, Request, ending

@@ -18,7 +18,7 @@ from workbench.coding.ranking.passing import outcome_shares, pass_report, passes
 from workbench.coding.ranking.truth import truth_of
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
-from workbench.data.records.pass_matrix import ProblemQuery, ProblemRow
+from workbench.data.records import ProblemQuery, ProblemRow
 from workbench.data.store.tests import problems_of
 from workbench.interchange.exporting import ExportOptions, export
 from workbench.verifiers.execution.verifier import ExecutionVerifier

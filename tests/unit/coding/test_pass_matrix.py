@@ -13,7 +13,7 @@ from workbench.coding.problems import ProblemTable, datasets, find, problem_of, 
 from workbench.core.code import CodeTest
 from workbench.core.errors import UsageError
 from workbench.core.project import Project, open_project
-from workbench.data.records.pass_matrix import PROBLEM_KINDS, PROBLEM_SORTS, ProblemKind, ProblemQuery
+from workbench.data.records import PROBLEM_KINDS, PROBLEM_SORTS, ProblemKind, ProblemQuery
 from workbench.data.store import tests as suites
 
 

@@ -17,7 +17,7 @@ from workbench.core.errors import StoreError
 from workbench.core.project import Project, open_project
 from workbench.core.selection import parse_condition
 from workbench.data import searching
-from workbench.data.records.browse import BrowseQuery
+from workbench.data.records import BrowseQuery
 from workbench.data.store import text_index
 from workbench.data.store.browsing import first_ids, ids
 from workbench.data.store.text_index import NO_INDEX

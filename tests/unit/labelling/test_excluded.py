@@ -13,7 +13,7 @@ from tests.unit.measuring.scored_runs import add_complete_run, scores
 from workbench.core.project import Project
 from workbench.core.selection import Condition
 from workbench.core.verdict import GoldChoice, Outcome, Verdict
-from workbench.data.records.browse import BrowseQuery
+from workbench.data.records import BrowseQuery
 from workbench.interchange.exporting import ExportOptions, export
 from workbench.labelling.coordinating import exclude
 from workbench.labelling.labels import import_labels

@@ -17,7 +17,7 @@ from workbench.core.project import Project
 from workbench.core.run import RunState
 from workbench.core.selection import Condition
 from workbench.core.verdict import Outcome, Verdict
-from workbench.data.records.browse import BrowseQuery
+from workbench.data.records import BrowseQuery
 from workbench.labelling import ledger
 from workbench.measuring import browsing
 from workbench.measuring.browsing import ItemTable

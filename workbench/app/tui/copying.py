@@ -11,7 +11,7 @@ from workbench.app.tui.kit.copies import Copyable, in_line
 from workbench.app.tui.kit.evidence import evidence
 from workbench.core.errors import Command
 from workbench.core.project import Project
-from workbench.data.records.browse import ItemDetail
+from workbench.data.records import ItemDetail
 from workbench.labelling.annotating import AnnotationItem, FinalAnswer, card_of
 from workbench.measuring import browsing
 

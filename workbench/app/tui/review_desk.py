@@ -21,7 +21,7 @@ from workbench.app.tui.kit.prompt_bar import NoteInput
 from workbench.app.tui.kit.queue_view import decision_words, review_lines
 from workbench.core.label import LabelVerdict, coordinator_name
 from workbench.core.project import Project
-from workbench.data.records.browse import ItemDetail, ItemVerdict
+from workbench.data.records import ItemDetail, ItemVerdict
 from workbench.labelling import coordinating
 from workbench.measuring.records.review import ERROR_CATEGORIES, ErrorCategory, Review
 from workbench.measuring.reviewing import deciding

@@ -15,7 +15,7 @@ from workbench.coding.problems import SuitesToRun
 from workbench.core.run import RunInfo
 from workbench.core.selection import Condition, Selection
 from workbench.core.text.figures import counted
-from workbench.data.records.pass_matrix import PassMatrix
+from workbench.data.records import PassMatrix
 from workbench.runs import verifying
 
 if TYPE_CHECKING:

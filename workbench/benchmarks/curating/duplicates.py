@@ -29,7 +29,7 @@ from workbench.core.project import Project, batches
 from workbench.core.selection import NAMELESS
 from workbench.data.alike import Duplicate, Similarities, find_dropped, find_similar
 from workbench.data.formats import embeddings
-from workbench.data.records.duplicates import EmbeddingLine
+from workbench.data.records import EmbeddingLine
 from workbench.measuring.records.curation import (
     DUPLICATE,
     DuplicatePair,

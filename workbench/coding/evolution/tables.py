@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from workbench.coding.evolution.evolving import SKIPPED
 from workbench.coding.records.evolution import MODES, REJECTIONS, EvolutionReport, ModelRow, RoundRow, StepRow
 from workbench.core.text.figures import NONE, number
-from workbench.data.records.duplicates import DuplicateReport, SourceCount
+from workbench.data.records import DuplicateReport, SourceCount
 from workbench.tables.document import (
     Group,
     Lines,

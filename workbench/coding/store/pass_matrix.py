@@ -6,7 +6,7 @@ import sqlite3
 from typing import NamedTuple
 
 from workbench.core.database.selection import VISIBLE
-from workbench.data.records.pass_matrix import SuiteRun
+from workbench.data.records import SuiteRun
 
 
 class GridSolution(NamedTuple):

@@ -1,20 +1,25 @@
-"""Read-only access to a database. Only SQLite may change the file: it undoes a first import that was killed."""
+"""Read-only access to a database. Only SQLite may change the file: it undoes a first import that was killed.
+
+An untrusted database is opened on a separate connection, never attached. On this connection SQLite's authorizer permits
+only reading the named tables, so that views, triggers, generated columns and functions of its schema can't run.
+"""
 
 from __future__ import annotations
 
 import os
 import shlex
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from workbench.core.database import migrations
 from workbench.core.database.connection import Database, opening, require_usable
 from workbench.core.database.failures import explained
-from workbench.core.database.place import ENDS, LOGS, sidecar_path
+from workbench.core.database.place import ENDS, LOGS, require_plain_logs, sidecar_path
 from workbench.core.errors import Command, StoreError
+from workbench.core.files import require_input
 
 _CACHE_KIB = 64 * 1024
 _FileState = list[tuple[int, int, int] | None]
@@ -144,3 +149,44 @@ def why_unwritable(path: Path) -> str | None:
 def _is_writable(place: Path) -> bool:
     wanted = os.W_OK | os.X_OK if place.is_dir() else os.W_OK
     return os.access(place, wanted, effective_ids=os.access in os.supports_effective_ids)
+
+
+_FUNCTIONS = frozenset({"substr"})
+
+
+@contextmanager
+def opened_untrusted(path: Path, tables: Collection[str]) -> Iterator[sqlite3.Connection]:
+    """Open a connection that can only read these tables of a database; the file is not changed.
+
+    Raises:
+        StoreError: The file is not a workbench database, has another version, or is damaged.
+    """
+    if not path.is_file():
+        what = "it is not a file" if path.exists() else "there is no such file"
+        raise StoreError(f"{path}: {what}.", "Name a workbench database, such as a returned bundle.")
+    require_input(path)
+    with opening(path):
+        require_plain_logs(path)
+    with opened_read_only(path) as database:
+        connection = database.reader()
+        connection.execute("PRAGMA cell_size_check = ON")
+        migrations.require_current(connection, path, f"Bring it up to date first: {Command(f'status {path}')}")
+        connection.set_authorizer(_authorizer(tables))
+        yield connection
+
+
+def _authorizer(tables: Collection[str]) -> Callable[[int, str | None, str | None, str | None, str | None], int]:
+    def authorize(action: int, first: str | None, second: str | None, _database: str | None, _in: str | None) -> int:
+        allowed = (
+            action == sqlite3.SQLITE_SELECT
+            or (action == sqlite3.SQLITE_FUNCTION and second in _FUNCTIONS)
+            or (action == sqlite3.SQLITE_READ and first in tables)
+        )
+        return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
+
+    return authorize
+
+
+def readable(raw: Any) -> str | None:
+    """Return a value of an untrusted database as text; bytes that are not UTF-8 become lone surrogates."""
+    return None if raw is None else bytes(raw).decode("utf-8", "surrogateescape")

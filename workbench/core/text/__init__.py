@@ -1,6 +1,6 @@
 """Renders texts for display; stored texts are never changed.
 
 markdown, fragments, emphasis, document: Markdown as lines. math, symbols: TeX as characters. code: highlighted.
-inert: neutralises control characters. excerpt: shortened texts. figures: numbers, bars and columns as text. run_words:
-runs in words. ids: abbreviated ids. wordings: word trigrams, by which similar texts are recognised.
+inert: neutralises control characters. excerpt: shortened texts and ids. figures: numbers, bars and columns as text.
+run_words: runs in words. wordings: word trigrams, by which similar texts are recognised.
 """

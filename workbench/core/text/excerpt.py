@@ -1,9 +1,10 @@
-"""Excerpts of texts that are safe to display: the line around a final answer, and search matches."""
+"""Excerpts of texts, and abbreviated ids."""
 
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from collections.abc import Collection
+from typing import Final, NamedTuple
 
 from workbench.core.text.inert import inert
 from workbench.core.text.markdown import render
@@ -112,3 +113,20 @@ def _close_delimiters(text: str) -> str:
     if text.count(dollars) % 2:
         return text + dollars
     return f"{dollars}{text}{dollars}" if dollars in text else text
+
+
+_ENOUGH: Final = 5
+"""Minimum characters of an abbreviated id."""
+
+
+def abbreviate_ids(ids: Collection[str]) -> dict[str, str]:
+    """Abbreviate each id to ``…`` and its last characters: as many as distinguish all ids, at least 5.
+
+    An id that is only slightly longer is not abbreviated.
+    """
+    known = set(ids)
+    longest = max(map(len, known), default=0)
+    length = next(
+        (length for length in range(_ENOUGH, longest) if len({one[-length:] for one in known}) == len(known)), longest
+    )
+    return {one: one if len(one) <= length + 1 else f"…{one[-length:]}" for one in known}

@@ -20,7 +20,7 @@ import msgspec
 from msgspec import Struct
 
 from workbench.core.errors import FormatError, opt
-from workbench.core.inputs import require_input
+from workbench.core.files import require_input
 from workbench.core.item import KEPT_RAW, Refusal
 from workbench.data.formats.fields import KNOWN, fold
 from workbench.data.formats.lines import NumberedLine, RefusedError, Stream, explain_document, make_refusal, read_lines

@@ -10,7 +10,7 @@ import msgspec
 from workbench.core.errors import FormatError
 from workbench.core.item import Refusal
 from workbench.data.formats.rows import read_checked
-from workbench.data.records.duplicates import EmbeddingLine
+from workbench.data.records import EmbeddingLine
 
 _HINT = 'Lines are {"task_id": …, "vector": [numbers]}, optionally with source.'
 

@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import IO, Final, Literal, get_args
 
 from workbench.core.errors import FormatError
-from workbench.core.files import STANDARD_INPUT
-from workbench.core.inputs import require_input
+from workbench.core.files import STANDARD_INPUT, require_input
 from workbench.data.formats.lines import BLOCK, Stream
 
 FileFormat = Literal["verifybench", "jsonl", "json", "csv", "tsv", "xlsx", "parquet", "label-studio", "argilla"]

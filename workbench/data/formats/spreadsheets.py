@@ -14,7 +14,7 @@ from xml.etree.ElementTree import iterparse
 from zipfile import ZipFile
 
 from workbench.core.errors import FormatError
-from workbench.core.inputs import require_input
+from workbench.core.files import require_input
 from workbench.data.formats.fields import KNOWN, fold
 from workbench.data.formats.source import require_plausible_ratio
 

@@ -29,7 +29,7 @@ from workbench.core.database.values import as_record, integers
 from workbench.core.errors import UsageError
 from workbench.core.selection import Selection
 from workbench.core.verdict import OutcomeCode
-from workbench.data.records.browse import BrowseQuery, BrowseRow, ItemDetail, ItemLabel, ItemProperties, ItemVerdict
+from workbench.data.records import BrowseQuery, BrowseRow, ItemDetail, ItemLabel, ItemProperties, ItemVerdict
 from workbench.data.store import searching
 from workbench.data.store.text_index import NO_INDEX, TextIndex
 

@@ -15,7 +15,7 @@ from workbench.core.code import CodeRecord, CodeTest, Problem, ProblemRecord, So
 from workbench.core.database.selection import GOLD, VISIBLE, VISIBLE_QUESTION
 from workbench.core.database.values import as_record, integers, now
 from workbench.core.item import ItemRecord, Refusal
-from workbench.data.records.pass_matrix import ProblemKind, ProblemQuery, ProblemRow, SuiteRun
+from workbench.data.records import ProblemKind, ProblemQuery, ProblemRow, SuiteRun
 from workbench.data.store.datasets import OUT_WITH_ALL
 from workbench.data.store.item_rows import ItemInserter, Matched, refused_record
 from workbench.data.store.searching import contains_clause

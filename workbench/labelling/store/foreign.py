@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from workbench.core.database.foreign import readable
+from workbench.core.database.looking import readable
 from workbench.core.database.selection import VISIBLE, VISIBLE_QUESTION
 from workbench.core.label import LabelEvent, Task
 

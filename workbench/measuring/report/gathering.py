@@ -25,7 +25,7 @@ from workbench.core.text.excerpt import short_answer
 from workbench.core.text.figures import counted
 from workbench.core.verdict import GoldChoice, Outcome, OutcomeCode, Protocol3
 from workbench.data.formats.writing import new_file
-from workbench.data.records.browse import ItemDetail
+from workbench.data.records import ItemDetail
 from workbench.labelling.agreement.measuring import agreement
 from workbench.measuring.accuracy import accuracy
 from workbench.measuring.browsing import read

@@ -16,7 +16,7 @@ from workbench.core.selection import Selection
 from workbench.core.taxonomy import UNTYPED
 from workbench.core.text.emphasis import explain_marks
 from workbench.core.verdict import GoldChoice, OutcomeCode
-from workbench.data.records.browse import BrowseQuery
+from workbench.data.records import BrowseQuery
 from workbench.measuring.browsing import ItemTable
 from workbench.measuring.columns import columns
 from workbench.measuring.judged import BASELINE, VerifierRun, judges_of

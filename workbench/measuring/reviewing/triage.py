@@ -22,7 +22,7 @@ from workbench.core.selection import Selection
 from workbench.core.taxonomy import type_display
 from workbench.core.text.figures import counted, percent
 from workbench.core.verdict import OutcomeWord
-from workbench.data.records.browse import BrowseQuery, ItemDetail, ItemVerdict
+from workbench.data.records import BrowseQuery, ItemDetail, ItemVerdict
 from workbench.measuring import browsing
 from workbench.measuring.accuracy_items import AccuracyCell, JudgedItems
 from workbench.measuring.judged import BASELINE

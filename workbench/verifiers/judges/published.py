@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from workbench.config.verifiers import PUBLISHED_FILES
 from workbench.core.errors import UsageError
-from workbench.core.inputs import read_small_file
+from workbench.core.files import read_small_file
 from workbench.llm.records import Sampling
 from workbench.verifiers.judges.template import MAX_BYTES, Template, TemplateCall, merge_sampling, plain_names
 

@@ -17,7 +17,7 @@ from msgspec import Meta, Struct, structs
 
 from workbench.config.file import loads
 from workbench.core.errors import UsageError
-from workbench.core.inputs import read_small_file
+from workbench.core.files import read_small_file
 from workbench.core.installed import find_page
 from workbench.llm.records import Role, Sampling
 from workbench.verifiers.judges.parsers import parser, rubric

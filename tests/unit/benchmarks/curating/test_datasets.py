@@ -15,7 +15,7 @@ from workbench.coding import problems
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.selection import selection_of
-from workbench.data.records.pass_matrix import ProblemQuery
+from workbench.data.records import ProblemQuery
 from workbench.data.store import problems as problem_rows
 from workbench.labelling import bundling, coordinating, people
 from workbench.measuring.briefing import briefed

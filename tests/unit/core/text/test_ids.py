@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.core.text.ids import abbreviate_ids
+from workbench.core.text.excerpt import abbreviate_ids
 
 
 def test_five_characters_are_enough_unless_two_look_the_same() -> None:

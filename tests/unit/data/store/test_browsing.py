@@ -15,7 +15,7 @@ from workbench.core.database.connection import Cancelled, Database, cancellable
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.selection import parse_condition
-from workbench.data.records.browse import SORTABLE, BrowseQuery
+from workbench.data.records import SORTABLE, BrowseQuery
 from workbench.data.store import browsing
 from workbench.data.store.browsing import first_ids, first_ids_query, ids, newest_runs, rows, with_key
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import make_project, numbered
-from workbench.core.database.foreign import opened
+from workbench.core.database.looking import opened_untrusted
 from workbench.core.errors import StoreError
 from workbench.labelling.store import foreign
 
@@ -40,18 +40,18 @@ def path(tmp_path: Path) -> Path:
     ],
 )
 def test_all_but_reading_is_denied(path: Path, statement: str) -> None:
-    with opened(path, foreign.TABLES) as connection:
+    with opened_untrusted(path, foreign.TABLES) as connection:
         with pytest.raises(sqlite3.DatabaseError, match=r"authoriz|prohibited"):
             connection.execute(statement)
         assert connection.execute("SELECT key FROM completions ORDER BY id").fetchall() == [("c0",), ("c1",)]
 
 
 def test_an_operation_that_is_denied_says_so(path: Path) -> None:
-    with pytest.raises(StoreError, match="not authorized"), opened(path, foreign.TABLES) as connection:
+    with pytest.raises(StoreError, match="not authorized"), opened_untrusted(path, foreign.TABLES) as connection:
         connection.execute("DROP TABLE completions")
 
 
 def test_nothing_is_left_beside_the_file(path: Path) -> None:
-    with opened(path, foreign.TABLES) as connection:
+    with opened_untrusted(path, foreign.TABLES) as connection:
         assert foreign.people(connection) == {}
         assert sorted(file.name for file in path.parent.iterdir()) == ["p.db"]

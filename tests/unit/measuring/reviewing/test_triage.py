@@ -15,7 +15,7 @@ from workbench.core.database.connection import Database
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.selection import parse_condition
-from workbench.data.records.browse import BrowseQuery
+from workbench.data.records import BrowseQuery
 from workbench.labelling.people import add_annotators
 from workbench.measuring.accuracy_items import AccuracyCell
 from workbench.measuring.records.review import ERROR_CATEGORIES

@@ -34,7 +34,7 @@ from workbench.core.errors import UsageError
 from workbench.core.options import NONE_GIVEN, DatabaseOrFile, Force, Options, Trust, Whole, option, run_job
 from workbench.core.project import Project
 from workbench.core.text.figures import counted
-from workbench.data.records.duplicates import DuplicateReport
+from workbench.data.records import DuplicateReport
 
 if TYPE_CHECKING:
     from workbench.coding.duplicates import ProblemCosines

@@ -14,7 +14,7 @@ from rich.style import Style
 from textual.strip import Strip
 
 from workbench.app.tui.kit.cells import MAX_CELL, Align, fit, fit_cell, printable
-from workbench.core.text.ids import abbreviate_ids
+from workbench.core.text.excerpt import abbreviate_ids
 from workbench.tables.document import Cell, Table, Tone
 from workbench.tables.table import Column, Columns, Worst
 

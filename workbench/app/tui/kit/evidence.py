@@ -20,7 +20,7 @@ from workbench.core.text.document import ANSWER_SIGN, RenderedLine, RenderedText
 from workbench.core.text.excerpt import short_answer, shown_answer
 from workbench.core.text.figures import NONE, counted
 from workbench.core.text.markdown import render_raw
-from workbench.data.records.browse import ItemDetail, ItemLabel, ItemVerdict
+from workbench.data.records import ItemDetail, ItemLabel, ItemVerdict
 from workbench.measuring.records.review import Review
 from workbench.runs.previewing import PreviewedCall
 

@@ -17,7 +17,7 @@ from workbench.core.text.document import ANSWER_SIGN, RenderedText
 from workbench.core.text.excerpt import render_answer
 from workbench.core.text.figures import NONE
 from workbench.core.text.markdown import render, render_raw
-from workbench.data.records.browse import ItemDetail, ItemVerdict
+from workbench.data.records import ItemDetail, ItemVerdict
 from workbench.labelling.annotating import FinalAnswer
 from workbench.measuring.browsing import final_answers, origin
 from workbench.measuring.judged import BASELINE

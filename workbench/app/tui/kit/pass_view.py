@@ -19,7 +19,7 @@ from workbench.core.text.code import code_lines
 from workbench.core.text.document import RenderedLine, RenderedText, Span, StyleName
 from workbench.core.text.figures import NONE, counted, percent
 from workbench.core.text.run_words import LEVELS
-from workbench.data.records.pass_matrix import MatrixSolution, PassMatrix, SuiteRun
+from workbench.data.records import MatrixSolution, PassMatrix, SuiteRun
 from workbench.tables.document import Cell
 
 TRUTH: Final = "★"

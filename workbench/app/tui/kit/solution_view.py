@@ -12,7 +12,7 @@ from workbench.coding.matrix import failure_words
 from workbench.core.code import BROKEN, NOT_RUN, PASS, CodeTest
 from workbench.core.text.code import code_lines
 from workbench.core.text.document import RenderedLine, RenderedText, Span
-from workbench.data.records.pass_matrix import MatrixSolution, PassMatrix, SolutionCode
+from workbench.data.records import MatrixSolution, PassMatrix, SolutionCode
 from workbench.tables.document import Cell, Tone
 from workbench.tables.table import Columns, column, word
 

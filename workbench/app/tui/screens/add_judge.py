@@ -22,7 +22,7 @@ from workbench.app.tui.screen import WorkbenchScreen
 from workbench.app.tui.screens.confirm import confirm
 from workbench.app.tui.server_test import ServerTestScreen
 from workbench.core.text.figures import counted
-from workbench.data.records.browse import ItemDetail
+from workbench.data.records import ItemDetail
 from workbench.measuring import browsing
 from workbench.runs import configuring
 from workbench.runs.configuring import VerifierForm

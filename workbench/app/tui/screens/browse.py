@@ -23,7 +23,7 @@ from workbench.core.selection import Condition
 from workbench.core.text.document import RenderedLine, RenderedText, Span
 from workbench.core.text.excerpt import render_answer, snippet
 from workbench.core.text.markdown import render
-from workbench.data.records.browse import BrowseQuery, BrowseRow, ItemDetail
+from workbench.data.records import BrowseQuery, BrowseRow, ItemDetail
 from workbench.labelling.annotating import FinalAnswer
 from workbench.measuring import browsing
 from workbench.measuring.browsing import final_answers, origin

@@ -19,7 +19,7 @@ from workbench.app.tui.table_screen import CatalogScreen
 from workbench.coding import problems
 from workbench.core.selection import Condition
 from workbench.core.text.figures import NONE, percent
-from workbench.data.records.pass_matrix import PROBLEM_KINDS, ProblemKind, ProblemQuery, ProblemRow, SuiteRun
+from workbench.data.records import PROBLEM_KINDS, ProblemKind, ProblemQuery, ProblemRow, SuiteRun
 from workbench.tables.document import Cell
 from workbench.tables.table import Columns, column, count, word
 

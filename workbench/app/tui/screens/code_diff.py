@@ -27,7 +27,7 @@ from workbench.core.text.code import DiffLine, DiffSide, diff_rows
 from workbench.core.text.document import RenderedLine, RenderedText, Span, StyleName
 from workbench.core.text.figures import counted
 from workbench.core.text.inert import inert
-from workbench.data.records.pass_matrix import MatrixSolution, PassMatrix
+from workbench.data.records import MatrixSolution, PassMatrix
 from workbench.measuring.browsing import reveal_each
 from workbench.tables.table import Column, Columns, column, word
 

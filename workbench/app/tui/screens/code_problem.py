@@ -28,7 +28,7 @@ from workbench.coding.apart import exclude_test, include_test
 from workbench.coding.matrix import Arrangement, arrange, read_matrix
 from workbench.core.label import coordinator_name
 from workbench.core.selection import Condition
-from workbench.data.records.pass_matrix import MatrixSolution, PassMatrix
+from workbench.data.records import MatrixSolution, PassMatrix
 from workbench.measuring.browsing import reveal_each
 
 _WHY_APART: Final = "Why exclude the test?"

@@ -29,7 +29,7 @@ from workbench.core.code import counted
 from workbench.core.project import Project
 from workbench.core.selection import Condition
 from workbench.core.text.document import Span
-from workbench.data.records.pass_matrix import MatrixSolution, PassMatrix, SolutionCode
+from workbench.data.records import MatrixSolution, PassMatrix, SolutionCode
 from workbench.measuring.browsing import reveal
 
 

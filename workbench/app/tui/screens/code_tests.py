@@ -10,7 +10,7 @@ from workbench.app.tui.kit.pass_view import WORDS
 from workbench.app.tui.live import LiveScreen
 from workbench.app.tui.table_screen import TableScreen
 from workbench.core.text.figures import counted, percent
-from workbench.data.records.pass_matrix import SuiteRun
+from workbench.data.records import SuiteRun
 from workbench.measuring.testing import FATES, TestFigures, suite_figures
 from workbench.tables.document import Cell
 from workbench.tables.table import Columns, column, count, word

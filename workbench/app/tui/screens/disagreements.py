@@ -27,7 +27,7 @@ from workbench.app.tui.switches import following
 from workbench.app.tui.table_screen import FilterScreen, TablesScreen
 from workbench.core.label import coordinator_name
 from workbench.core.text.figures import counted
-from workbench.data.records.browse import ItemDetail, ItemVerdict
+from workbench.data.records import ItemDetail, ItemVerdict
 from workbench.measuring.judged import everybody
 from workbench.measuring.records.review import ERROR_CATEGORIES, QUEUES, Disagreement, ErrorCategory, Queue
 from workbench.measuring.reviewing.deciding import ErrorLine, Part, categories_of, error_lines, error_table, group_words

@@ -36,7 +36,7 @@ from workbench.app.tui.switches import index_of
 from workbench.coding.problems import problem_of
 from workbench.core.taxonomy import UNTYPED, type_display
 from workbench.core.text.excerpt import snippet
-from workbench.data.records.browse import ItemDetail
+from workbench.data.records import ItemDetail
 from workbench.measuring import browsing
 from workbench.measuring.reviewing.deciding import reviews_of
 

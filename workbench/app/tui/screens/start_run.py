@@ -29,10 +29,9 @@ from workbench.core.project import Project
 from workbench.core.reasons import explain_verdict
 from workbench.core.run import VerdictLine, VerifierInfo
 from workbench.core.selection import Selection
-from workbench.core.text.excerpt import short_answer
+from workbench.core.text.excerpt import abbreviate_ids, short_answer
 from workbench.core.text.figures import NONE, counted
-from workbench.core.text.ids import abbreviate_ids
-from workbench.data.records.browse import ItemDetail
+from workbench.data.records import ItemDetail
 from workbench.measuring import browsing
 from workbench.runs import configuring
 from workbench.runs.trying import TRIED, VerifierTrial, try_out

@@ -23,7 +23,7 @@ from workbench.app.tui.screens.confirm import confirm
 from workbench.core.errors import WorkbenchError
 from workbench.core.text.figures import counted
 from workbench.core.text.inert import inert
-from workbench.data.records.browse import ItemDetail
+from workbench.data.records import ItemDetail
 from workbench.runs import own_templates
 from workbench.runs.own_templates import MAX_BYTES, TemplateDraft, TemplateShape
 

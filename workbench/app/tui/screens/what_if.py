@@ -27,7 +27,7 @@ from workbench.app.tui.trusting import trusting
 from workbench.core.options import Basis
 from workbench.core.run import Estimate, RunInfo
 from workbench.core.text.figures import NONE, counted, dollars
-from workbench.data.records.browse import ItemDetail
+from workbench.data.records import ItemDetail
 from workbench.measuring import browsing
 from workbench.measuring.accuracy_items import AccuracyCell
 from workbench.measuring.what_if import Changeable, WhatIf, WhatIfOptions, changeable, save, what_if

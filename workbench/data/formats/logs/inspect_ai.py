@@ -19,7 +19,7 @@ import msgspec
 from msgspec import Struct
 
 from workbench.core.errors import FormatError
-from workbench.core.inputs import require_input
+from workbench.core.files import require_input
 from workbench.core.verdict import OutcomeWord
 from workbench.data.formats.documents import Row, SourceDocument, read_all
 from workbench.data.formats.lines import RefusedError, Stream, explain_document, make_refusal

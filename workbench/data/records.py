@@ -1,4 +1,4 @@
-"""Rows of the Code screens: the list of problems, and one problem's solutions against its tests."""
+"""Records that lists and reports show: items as screens show them, near-duplicates, and pass matrices."""
 
 from __future__ import annotations
 
@@ -8,6 +8,187 @@ from msgspec import Struct
 
 from workbench.core.code import CodeTest, ExcludedTest, Execution, Problem, SolutionForm, Where
 from workbench.core.run import RunState
+from workbench.core.selection import Condition
+
+SORTABLE = ("completion_id", "question_id", "dataset", "subtype", "domain", "source", "model", "state", "gold")
+"""Columns by which the Browse screen can sort."""
+
+
+class BrowseQuery(Struct, frozen=True, kw_only=True):
+    """The items of a list, and their order.
+
+    Attributes:
+        search: Part of an id, question, reference or completion; ASCII letters match in either case.
+        sort: One of ``SORTABLE``, or None for the order of import.
+    """
+
+    conditions: tuple[Condition, ...] = ()
+    search: str = ""
+    sort: str | None = None
+    descending: bool = False
+
+
+class ItemProperties(Struct, frozen=True, kw_only=True):
+    """The names of an item and its properties; "" if it has none."""
+
+    id: int
+    completion_id: str
+    question_id: str
+    dataset: str
+    subtype: str
+    domain: str
+    source: str
+    model: str
+    state: str
+    gold: str
+
+
+class BrowseRow(ItemProperties, frozen=True, kw_only=True):
+    """One line of the table. ``question`` is its beginning only.
+
+    Attributes:
+        found: The first match of the search with its context and field; "" without a search.
+    """
+
+    question: str
+    verdicts: dict[str, str]
+    found: str = ""
+
+
+class ItemVerdict(Struct, frozen=True, kw_only=True):
+    """A verifier's newest verdict on an item, with its evidence.
+
+    Attributes:
+        calls: Number of model replies that the verdict is based on.
+        recorded: Whether some of these replies were recorded, not given by a live model.
+    """
+
+    verifier: str
+    run: int
+    version: str = ""
+    verdict: str
+    score: float | None
+    reason: str | None
+    rule: str | None = None
+    ms: float
+    reference_final: str | None = None
+    candidate_final: str | None = None
+    reference_span: tuple[int, int] | None = None
+    candidate_span: tuple[int, int] | None = None
+    detail: str | None = None
+    calls: int = 0
+    recorded: bool = False
+
+
+class ItemLabel(Struct, frozen=True, kw_only=True):
+    """A current label, adjudication, exclusion or flag of an item, or the event that began its labelling round, with
+    its author's name.
+    """
+
+    annotator: str
+    kind: str
+    task: str
+    value: str
+    reason: str
+    note: str
+    unsure: bool
+    unblinded: bool
+    created_at: str
+
+
+class ItemDetail(ItemProperties, frozen=True, kw_only=True):
+    """All data of one item; showing it is recorded, since it reveals labels and gold."""
+
+    gold_from: str
+    imported_gold: str
+    reason: str
+    question: str
+    reference: str
+    completion: str
+    labels: tuple[ItemLabel, ...]
+    verdicts: tuple[ItemVerdict, ...]
+
+
+class EmbeddingLine(Struct, frozen=True, kw_only=True):
+    """One line of a file for ``workbench code duplicates --from``: a problem's embedding.
+
+    Attributes:
+        vector: Numbers, of the same length on every line, not all 0.
+        source: The source of the problem.
+    """
+
+    task_id: str
+    vector: list[float]
+    source: str = ""
+
+
+class DuplicateLine(Struct, frozen=True, kw_only=True):
+    """A problem that is dropped as a duplicate of another.
+
+    Attributes:
+        of: The kept problem, in ``of_dataset``.
+        similarity: The cosine similarity of the two problems.
+    """
+
+    task_id: str
+    dataset: str
+    of: str
+    of_dataset: str
+    similarity: float
+
+
+class SourceCount(Struct, frozen=True, kw_only=True):
+    """The number of a source's problems before and after duplicates are dropped (table 1)."""
+
+    source: str
+    before: int
+    after: int
+
+
+class DuplicateReport(Struct, frozen=True, kw_only=True):
+    """``workbench code duplicates --json``.
+
+    Attributes:
+        similarity: Where the embeddings come from: the name of a model, or of a file.
+        threshold: Two problems are duplicates if their cosine similarity is greater.
+        problems: Number of problems before duplicates are dropped.
+        kept: Number of problems after duplicates are dropped.
+        sources: Counts by source (table 1).
+        overlaps: For each source, by other source: the share of its problems that are similar to one of the other
+            source (figure 1).
+        neighbours: Number of nearest neighbours over which the means are taken.
+        mean_before: Mean over all problems of the mean cosine similarity with the nearest neighbours; None for a single
+            problem.
+        mean_after: The same mean over the kept problems.
+        edges: Bounds of the histogram's bins for a problem's mean similarity (figure 2).
+        before: Number of problems by bin.
+        after: Number of kept problems by bin.
+        duplicates: The dropped problems.
+    """
+
+    similarity: str
+    threshold: float
+    seed: int
+    problems: int
+    kept: int
+    sources: tuple[SourceCount, ...]
+    overlaps: dict[str, dict[str, float]]
+    neighbours: int
+    mean_before: float | None
+    mean_after: float | None
+    edges: tuple[float, ...]
+    before: tuple[int, ...]
+    after: tuple[int, ...]
+    duplicates: tuple[DuplicateLine, ...]
+
+
+class RemainingProblem(Struct, frozen=True, kw_only=True):
+    """A kept problem: one line of the output of ``workbench code duplicates --output``."""
+
+    task_id: str
+    dataset: str
+    source: str
+
 
 ProblemKind = Literal["all", "mixed", "none", "every", "waiting", "broken", "differs", "suites"]
 """Kinds of problems by the results of their solutions in one run."""

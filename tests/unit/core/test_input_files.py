@@ -15,7 +15,7 @@ from tests.full_disk_commands import every_command
 from tests.helpers import make_project, numbered
 from workbench.app.cli.writing import OutputPath
 from workbench.core.errors import FormatError
-from workbench.core.inputs import require_input
+from workbench.core.files import require_input
 from workbench.core.project import Project
 
 COMMANDS = {

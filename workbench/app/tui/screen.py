@@ -16,7 +16,6 @@ from textual.events import Paste, Resize
 from textual.message import Message
 from textual.screen import Screen
 from textual.widget import Widget
-from textual.widgets._toast import ToastRack
 from textual.worker import Worker, WorkerState, get_current_worker
 
 from workbench.app.tui.allocating import release_worker_after
@@ -99,7 +98,7 @@ class WorkbenchScreen(Screen[None]):
 
     def on_mount(self) -> None:
         # What comes last is drawn last: notices over the keys.
-        for rack in self.query_children(ToastRack):
+        for rack in self.query_children("ToastRack"):
             self.move_child(rack, after=-1)
 
     def on_resize(self, event: Resize) -> None:

@@ -72,7 +72,9 @@ def _only_import(database: Database) -> Iterator[None]:
     try:
         lock = take_lock(place)
     except OSError as error:
-        raise StoreError(f"{place} can't be locked: {error.strerror}.", "Make room on the disk.") from error
+        raise StoreError(
+            f"{place} can't be locked: {error.strerror}.", "Is the folder writable, and is there room on the disk?"
+        ) from error
     if lock is None:
         raise StoreError(f"{database.path}: another import is running.", "Wait for it.")
     with lock:

@@ -6,6 +6,7 @@ import random
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from shutil import copy
 from typing import Any
 
 import pytest
@@ -107,3 +108,12 @@ def test_rows_that_only_an_index_tells_of_are_in_doubt_and_not_called_none(rich:
     assert (told.rows, told.missing, told.stand_ins, found.is_whole) == (2, None, 1, False)
     # Items refer to it.
     assert {row[1] for row in table(tmp_path / "out.db", "models").values()} == {"m0", "m1", "lost-3"}
+
+
+def test_an_item_that_only_a_damaged_row_names_lacks_no_text(rich: Path, tmp_path: Path) -> None:
+    copy(rich, tmp_path / "hurt.db")
+    with closing(sqlite3.connect(tmp_path / "hurt.db")) as connection, connection:
+        connection.execute("UPDATE verdicts SET completion_id = 9999 WHERE completion_id = 5")
+    found = {one.table: one for one in rescue(tmp_path / "hurt.db", tmp_path / "out.db").tables}
+    assert (found["completions"].stand_ins, found["completion_text"].stand_ins) == (1, 1)
+    assert (found["completion_text"].rows, found["completion_text"].missing) == (240, 0)

@@ -169,6 +169,7 @@ _FIRST: Final = (
 )
 _LEFT: Final = frozenset({"runner", "changes", "task_states", "item_states"})
 """Tables that are recreated, derived, or about an active process."""
+_TEXTS: Final = {"question_text": "questions", "completion_text": "completions"}
 _MAX_ROUNDS: Final = 6
 
 
@@ -322,7 +323,7 @@ class Rescue:
                         f'SELECT DISTINCT "{column}" FROM "{table}" WHERE "{column}" IS NOT NULL '
                         f'AND "{column}" NOT IN (SELECT id FROM "{parent}")',
                     )
-        for parent, texts in (("questions", "question_text"), ("completions", "completion_text")):
+        for texts, parent in _TEXTS.items():
             found[texts] |= _select_ids(connection, f"SELECT id FROM {parent} WHERE id NOT IN (SELECT id FROM {texts})")
         for task, parent in (("type", "questions"), ("correctness", "completions")):
             found[parent] |= _select_ids(
@@ -371,9 +372,9 @@ class Rescue:
         found = []
         for table in self._tables:
             missing = None if table in self._hurt else 0
-            if table in ("question_text", "completion_text"):
-                # There are as many texts as questions or items.
-                missing = self._stand_ins[table]
+            if (parent := _TEXTS.get(table)) is not None:
+                # Each question and item that was there had a text; one that only a damaged row names had none.
+                missing = self._stand_ins[table] - (0 if parent in self._hurt else self._stand_ins[parent])
             found.append(
                 TableRescued(
                     table=table,

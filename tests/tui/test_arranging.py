@@ -12,9 +12,9 @@ from textual.widgets import Input
 from tests.helpers import make_project, numbered
 from tests.tui.stage import HOSTILE, add_run, notices, opened, press, screen_of, settle, text_of, until
 from workbench.app.tui.app import WorkbenchApp
+from workbench.app.tui.kit.arranging import ConditionSuggester, condition_text, read_line, row_filter, values_of
 from workbench.app.tui.kit.columns import TableColumn, TableRow
-from workbench.app.tui.kit.conditions import ConditionSuggester, condition_text, read_line, row_filter, values_of
-from workbench.app.tui.kit.filter_line import FilterLine
+from workbench.app.tui.kit.prompt_bar import FilterLine
 from workbench.app.tui.kit.queue_view import QueueRequest
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screens.counts import CountsScreen

@@ -17,8 +17,7 @@ from tests.background import PATIENCE_S
 from tests.helpers import make_project
 from tests.tui.stage import HOSTILE, ONE_SIZE, add_run, notices, opened, press, settle, text_of, until
 from workbench.app.tui.app import WorkbenchApp
-from workbench.app.tui.kit.filter_line import FilterLine
-from workbench.app.tui.kit.prompt_bar import PromptBar
+from workbench.app.tui.kit.prompt_bar import FilterLine, PromptBar
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screens import combine

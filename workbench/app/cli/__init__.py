@@ -2,8 +2,8 @@
 
 verb: a command is a record of options and a function of them. common, writing: what commands share, and where they
 write. opening: the app, status, help. data, completions, curate: items and pools. people, labels: annotators, and their
-labels. disagreements: reviews. verifiers, verdicts, judges, templates, files: verifiers, and their verdicts. figures,
-combined, what_if, trainings: tables. sets: frozen ones. code: code. servers: for browsers, trainers and judges.
+labels. disagreements: reviews. verifiers, verdicts, judges: verifiers, and their verdicts. figures, combined,
+trainings: tables. sets: frozen ones. code: code. servers: for browsers, trainers and judges.
 care: backups, and repairs.
 
 A command's module is imported only when the command runs, so that ``workbench --help`` stays fast.

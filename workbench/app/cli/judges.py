@@ -1,4 +1,4 @@
-"""``workbench models``, ``preview``, ``parse``, ``threshold``, ``sweep``, ``pairwise`` and ``probe``."""
+"""``workbench models``, ``preview``, ``template``, ``parse``, ``threshold``, ``what-if`` and more on judges."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, cast, get_args
 
 import click
+from msgspec import structs
 
+from workbench.app.cli import LazyGroup
 from workbench.app.cli.common import (
     INTERRUPTED,
+    REFUSED_SOME,
     draw,
     follow,
     key_and_value,
@@ -25,6 +28,8 @@ from workbench.app.cli.common import (
     unended,
 )
 from workbench.app.cli.verb import Output, verb
+from workbench.app.verbs import WITHIN
+from workbench.coding.templates import Asked
 from workbench.core.options import (
     NONE_GIVEN,
     Basis,
@@ -35,6 +40,7 @@ from workbench.core.options import (
     MaxLine,
     Options,
     Protocol,
+    TableForm,
     Trust,
     VerifierSettings,
     Where,
@@ -50,6 +56,8 @@ from workbench.core.selection import selection_of
 from workbench.core.text.excerpt import excerpt, shortened
 from workbench.core.text.figures import counted
 from workbench.core.text.run_words import estimate_words
+from workbench.measuring.what_if import NAMED, WhatIfOptions, save, what_if
+from workbench.runs.own_templates import CheckedTemplate, checked_folder, checked_template, text_of
 from workbench.runs.previewing import (
     DEFAULT_MAX_LINE,
     CheckedServer,
@@ -411,3 +419,98 @@ def _show_accepted(one: AcceptedProbe) -> None:
     if one.reply is not None:
         show(f"  reply      {shortened(one.reply)}")
     show()
+
+
+@click.group(name="template", cls=LazyGroup, package="workbench.app.cli", commands=WITHIN["template"])
+def template_command() -> None:
+    """Show and check the prompt templates of judges."""
+
+
+class CheckOptions(Options, frozen=True, kw_only=True):
+    file: Annotated[Path, argument("FILE", folder=True)]
+    asked: Annotated[
+        str | None,
+        option(
+            "Task of the prompt, if it is a published prompt that asks for something other than a verdict.",
+            "--for",
+            choices=("types", *get_args(Asked)),
+        ),
+    ] = None
+
+
+@verb
+def check_command(options: CheckOptions) -> Output:
+    """Check a prompt before it is used: placeholders, the resulting request, and the parser of the reply.
+
+    FILE is a template or a rubric (TOML), a prompt as a paper prints it (.txt), or a prompt from your copy of
+    VerifyBench's repository (w_ref.txt, wo_ref.txt): the result says whether its bytes are those of the release. A file
+    named after a role of MCTS-Judge's search (analyse.txt, assess.toml …) belongs to that role; in a folder all such
+    files are checked. For a prompt that asks for something other than a verdict use --for. Nothing is sent.
+
+    workbench template check figure-13.txt --for tests
+    """
+    if options.asked == "types":
+        from workbench.benchmarks.curating.types import checked_type_prompt
+
+        return Output(checked_type_prompt(options.file), _template_lines)
+    if options.asked is not None:
+        from workbench.coding.checking import checked_prompt
+
+        return Output(checked_prompt(options.file, cast("Asked", options.asked)), _template_lines)
+    if options.file.is_dir():
+        return Output(checked_folder(options.file), lambda found: chain.from_iterable(map(_template_lines, found)))
+    return Output(checked_template(options.file), _template_lines)
+
+
+def _template_lines(found: CheckedTemplate) -> Iterator[str]:
+    yield f"{found.file}: {found.kind} {found.id}@{found.version}, sha256 {found.sha256}"
+    if found.standing is not None:
+        yield f"  {found.standing}"
+    for call in found.calls:
+        roles = ", ".join(call.roles)
+        yield f"  call {call.name}: {roles}; put in: {', '.join(call.placeholders) or 'nothing'}"
+        if call.optional:
+            yield f"    left out where there is none: {', '.join(call.optional)}"
+        settings = ", ".join(f"{name} {value}" for name, value in call.sampling.items())
+        yield f"    sampling: {settings or 'the server’s'}"
+    yield f"  texts stand {'between lines their author can’t guess' if found.fence else 'as they are, without a fence'}"
+    yield f"  parser: {found.parser}"
+    if found.lacks:
+        yield f"  not used: {', '.join(found.lacks)}"
+    yield f"  use it: workbench {found.command} {found.option}"
+
+
+class ShowOptions(Options, frozen=True, kw_only=True):
+    settings: VerifierSettings = NONE_GIVEN
+
+
+@verb(json=False)
+def show_command(options: ShowOptions) -> None:
+    """Print the template that a judge with these options uses, as a starting point for your own.
+
+    workbench template show -o strategy=ice-score -o variant=cot
+    """
+    click.echo(text_of(options.settings), nl=False)
+
+
+class WhatIfCommandOptions(WhatIfOptions, frozen=True, kw_only=True):
+    limit: Annotated[int, option("Maximum number of changed verdicts to list.", ge=0)] = NAMED
+    form: TableForm = TableForm()
+
+
+@verb
+def what_if_command(project: Project, options: WhatIfCommandOptions) -> Output:
+    """Show which verdicts other options of a verifier would change.
+
+    No calls are made. If replies are missing, the command estimates their cost; try --sample 20 --ask first. Exit code
+    3: it ended before every item was judged.
+    """
+    from workbench.measuring.what_if_tables import what_if_as
+
+    found = trusting(lambda yes: what_if(project, structs.replace(options, trust=yes)), options.trust)
+    if options.save is not None:
+        run = trusting(lambda yes: save(project, options, trust=yes), options.trust)
+        say(f"Run {run.run} of {run.verifier} is {run.state}: workbench runs DB show {run.run}")
+    report = found.named(options.limit)
+    code = REFUSED_SOME if report.trouble else 0
+    return Output(report, lambda report: what_if_as(report, options.form), code=code)

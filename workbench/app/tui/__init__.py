@@ -2,7 +2,7 @@
 
 app: the application. start: the app before a database is open. served: the app in a browser. kit: widgets.
 screens: one module per screen. screen, table_screen, figure_screen, form, person, live: their base classes.
-destinations: screens that Go to opens by name or letter. switches: steps to the next of several choices.
+destinations: screens that Go to opens by name or letter.
 keymap, key_order, registry: actions and their keys. themes: colours.
 desk: one item at a time. judging, pace: labelling, adjudicating. review_desk: coordinators' decisions.
 verb_forms, suite_start: forms of verbs and of suites of tests. trusting: asking for trust.

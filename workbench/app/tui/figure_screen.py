@@ -9,9 +9,9 @@ from typing import Any, TypeVar, get_args
 
 from msgspec import Struct, structs
 
+from workbench.app.tui.kit.choices import following
 from workbench.app.tui.live import LiveScreen
 from workbench.app.tui.screen import WorkbenchScreen
-from workbench.app.tui.switches import following
 from workbench.core.selection import GROUPS, TOLD, Selection
 from workbench.core.verdict import GoldChoice, Protocol3
 from workbench.measuring.browsing import breakdowns

@@ -21,13 +21,12 @@ from textual.worker import Worker, WorkerState, get_current_worker
 from workbench.app.tui.allocating import release_worker_after
 from workbench.app.tui.keymap import Action, bindings
 from workbench.app.tui.kit.cells import printable
-from workbench.app.tui.kit.choices import choose
+from workbench.app.tui.kit.choices import choose, index_of
 from workbench.app.tui.kit.copies import ActingWidget
 from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.prompt_bar import NoteInput, PromptBar
 from workbench.app.tui.kit.table_messages import CountsRequested, ExportRequested
 from workbench.app.tui.kit.title_bar import TitleBar
-from workbench.app.tui.switches import index_of
 from workbench.core.errors import StoreError, UsageError, WorkbenchError
 from workbench.core.progress import Listener, Stopped, listening_with
 from workbench.core.project import Project

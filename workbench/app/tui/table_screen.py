@@ -19,10 +19,10 @@ from textual.visual import VisualType
 from textual.widget import Widget
 from textual.widgets import Static
 
+from workbench.app.tui.kit.arranging import ConditionSuggester, condition_text
 from workbench.app.tui.kit.cells import fit, printable
 from workbench.app.tui.kit.columns import Sort, TableColumn, TableRow
-from workbench.app.tui.kit.conditions import ConditionSuggester, condition_text
-from workbench.app.tui.kit.filter_line import FilterLine
+from workbench.app.tui.kit.prompt_bar import FilterLine
 from workbench.app.tui.kit.sources import FixedSource, PagedSource
 from workbench.app.tui.kit.table_messages import (
     Failed,

@@ -16,7 +16,7 @@ from tests.helpers import make_project
 from tests.served_app import SIZE, browser, come_in, origin, served, tab
 from workbench.app.web.serve import server
 from workbench.app.web.serve.addresses import Address
-from workbench.app.web.serve.pages import FILES, HEADERS, OPEN_FILES
+from workbench.app.web.serve.server import FILES, HEADERS, OPEN_FILES
 from workbench.core.project import Project
 from workbench.labelling import tokens
 from workbench.labelling.people import add_annotators

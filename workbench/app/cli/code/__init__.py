@@ -2,7 +2,7 @@
 
 results: outcomes, a line each. ranking: sets, metrics, saturation, pass@k. evolution: rounds, duplicates, refined
 problems.
-writing: tests and solutions that models write. scaling: more and more tests. common: what they share.
+writing: tests and solutions that models write. common: what they share.
 """
 
 from __future__ import annotations

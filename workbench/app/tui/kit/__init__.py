@@ -2,23 +2,21 @@
 
 Tables
     virtual_table: a table of more rows than fit in memory. columns: its columns and rows. sources: where its rows come
-    from. arranged_view: reads rows in threads, sorts and filters them by means of arranging and conditions.
-    filter_line: a line to type conditions into.
+    from. arranged_view: reads rows in threads, sorts and filters them by means of arranging.
     copies: widgets with their own actions, and copying. table_messages: messages of a table to its screen.
-    segments: parts of a drawn line in another style.
-    matrix_table: metrics with a cursor on one cell. pass_grid, pass_view: a pass matrix.
+    matrix_table: metrics with a cursor on one cell. pass_grid, pass_view: a pass matrix, and a solution.
 
 Texts
     cells: texts in a line of terminal cells. reader: a long text. wrapping: line breaks at a width.
     card, card_texts: the final-answer card.
-    item_panes, solution_view, evidence: details of an item.
+    item_panes, evidence: details of an item.
 
 Reports and runs as text
     accuracy_sheet, accuracy_view, overview, queue_view, run_view, triage_view:
     the texts of one screen each.
 
 Input
-    prompt_bar: one line. choices: a menu. option_field: a field of a form. type_picker:
+    prompt_bar: one line, also of conditions. choices: a menu, the next of several choices. option_field: a field of a form. type_picker:
     an answer type.
     path_suggester: completes a file's name.
 

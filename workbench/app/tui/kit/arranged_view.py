@@ -21,7 +21,14 @@ from textual.worker import Worker, WorkerState, get_current_worker
 from workbench.app.tui.allocating import release_worker_after
 from workbench.app.tui.keymap import Action, key_names
 from workbench.app.tui.kit import table_messages as messages
-from workbench.app.tui.kit.arranging import ArrangedSource
+from workbench.app.tui.kit.arranging import (
+    ArrangedSource,
+    ConditionSuggester,
+    condition_text,
+    condition_value,
+    read_line,
+    values_of,
+)
 from workbench.app.tui.kit.choices import ManyMenu, choose
 from workbench.app.tui.kit.columns import (
     Layout,
@@ -37,9 +44,8 @@ from workbench.app.tui.kit.columns import (
     table_columns,
     worst_first,
 )
-from workbench.app.tui.kit.conditions import ConditionSuggester, condition_text, condition_value, read_line, values_of
 from workbench.app.tui.kit.copies import ActingWidget, Copyable, row_copyables
-from workbench.app.tui.kit.filter_line import FilterLine
+from workbench.app.tui.kit.prompt_bar import FilterLine
 from workbench.app.tui.kit.sources import PAGE, MemorySource, PageCache
 from workbench.core.progress import Listener, Stopped, listening_with
 from workbench.core.selection import Condition

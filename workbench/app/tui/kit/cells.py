@@ -1,11 +1,15 @@
-"""Texts made safe for a line of terminal cells: in one line, and of an exact width."""
+"""Texts made safe for a line of terminal cells, of an exact width, with parts such as search hits in another style."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Final, Literal
 
 from rich.cells import cell_len, set_cell_size
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
 
 from workbench.core.text.inert import inert
 
@@ -46,3 +50,25 @@ def fit_cell(text: str, width: int, align: Align = "left") -> str:
         last = width // 2
         return f"{text[: width - 1 - last]}…{text[-last:]}"
     return fit(text, width, align)
+
+
+def restyle(segments: Iterable[Segment], start: int, end: int, style: Style) -> list[Segment]:
+    """Return the segments with `style` added to characters `start` to `end`."""
+    result: list[Segment] = []
+    position = 0
+    for text, old, _ in segments:
+        first = min(max(start - position, 0), len(text))
+        last = min(max(end - position, 0), len(text))
+        both = style if old is None else old + style
+        for part, look in ((text[:first], old), (text[first:last], both), (text[last:], old)):
+            if part:
+                result.append(Segment(part, look))
+        position += len(text)
+    return result
+
+
+def highlight_matches(strip: Strip, sought: re.Pattern[str], style: Style) -> Strip:
+    segments = list(strip)
+    for found in sought.finditer(strip.text):
+        segments = restyle(segments, *found.span(), style)
+    return Strip(segments, strip.cell_length)

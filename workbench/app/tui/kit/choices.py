@@ -1,4 +1,4 @@
-"""Small menus over a screen, to choose one or several lines by keys or clicks."""
+"""Small menus over a screen, to choose lines by keys or clicks; and stepping to the next of several choices."""
 
 from __future__ import annotations
 
@@ -302,3 +302,17 @@ class PeopleMenu(PickMenu):
         found = [one for one in self._every if said in one.value.casefold()]
         is_new = self._fresh and typed and all(one.value.casefold() != said for one in self._every)
         return [*found, Choice(typed, f"{printable(typed)}  as typed")] if is_new else found
+
+
+Present = TypeVar("Present")
+
+
+def following(present: Present, choices: tuple[Present, ...]) -> Present:
+    return choices[(choices.index(present) + 1) % len(choices)]
+
+
+def index_of(ids: Sequence[int], wanted: int) -> int | None:
+    try:
+        return ids.index(wanted)
+    except ValueError:
+        return None

@@ -25,9 +25,8 @@ from textual.widgets.input import Selection
 
 from workbench.app.tui.keymap import Action, bindings, key_of
 from workbench.app.tui.kit.cells import printable
-from workbench.app.tui.kit.choices import Choice, ChoiceMenu, ManyMenu, choose
+from workbench.app.tui.kit.choices import Choice, ChoiceMenu, ManyMenu, choose, following
 from workbench.app.tui.kit.title_bar import Line
-from workbench.app.tui.switches import following
 
 if TYPE_CHECKING:
     from workbench.runs.configuring import FormOption, FormSection

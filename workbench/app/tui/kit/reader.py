@@ -20,8 +20,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from workbench.app.tui.allocating import release_worker_after
-from workbench.app.tui.kit.cells import printable
-from workbench.app.tui.kit.segments import restyle
+from workbench.app.tui.kit.cells import printable, restyle
 from workbench.app.tui.kit.wrapping import Hit, Wrapped, prepare
 from workbench.core.text.document import RenderedText, StyleName
 

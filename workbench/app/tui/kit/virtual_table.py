@@ -18,9 +18,9 @@ from textual.strip import Strip
 from workbench.app.tui.keymap import Action, bindings, key_of
 from workbench.app.tui.kit import table_messages as messages
 from workbench.app.tui.kit.arranged_view import ArrangedView
+from workbench.app.tui.kit.arranging import CHIP, chips_line
+from workbench.app.tui.kit.cells import highlight_matches
 from workbench.app.tui.kit.columns import RowPainter, RowSource, Sort
-from workbench.app.tui.kit.conditions import CHIP, chips_line
-from workbench.app.tui.kit.segments import highlight_matches
 from workbench.app.tui.kit.sources import PAGE, FixedSource
 from workbench.core.text.excerpt import search_pattern
 

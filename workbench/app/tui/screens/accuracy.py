@@ -21,14 +21,13 @@ from workbench.app.tui.kit.accuracy_sheet import AccuracySheet
 from workbench.app.tui.kit.accuracy_view import FIGURES, Figure, group_name
 from workbench.app.tui.kit.arranged_view import SORTING
 from workbench.app.tui.kit.cells import printable
-from workbench.app.tui.kit.choices import Choice, PickMenu, choose
+from workbench.app.tui.kit.choices import Choice, PickMenu, choose, following
 from workbench.app.tui.kit.matrix_table import NAME, Matrix
 from workbench.app.tui.kit.table_messages import RowHighlighted, RowSelected
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.live import LiveScreen
 from workbench.app.tui.screen import SHORT
 from workbench.app.tui.sharing import share
-from workbench.app.tui.switches import following
 from workbench.core.selection import Condition
 from workbench.measuring.accuracy import SEED, accuracy
 from workbench.measuring.accuracy_items import AccuracyCell

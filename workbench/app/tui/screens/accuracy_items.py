@@ -8,8 +8,8 @@ from typing import ClassVar, Final, get_args
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.accuracy_view import PROTOCOLS
 from workbench.app.tui.kit.cells import printable
+from workbench.app.tui.kit.choices import following
 from workbench.app.tui.kit.columns import verdict_cell
-from workbench.app.tui.switches import following
 from workbench.app.tui.table_screen import TableScreen
 from workbench.core.reasons import title
 from workbench.core.text.figures import counted

@@ -9,10 +9,10 @@ from msgspec import Struct, structs
 
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.cells import printable
+from workbench.app.tui.kit.choices import following
 from workbench.app.tui.kit.title_bar import SYMBOLS
 from workbench.app.tui.live import LiveScreen
 from workbench.app.tui.sharing import share
-from workbench.app.tui.switches import following
 from workbench.app.tui.table_screen import TableScreen, TablesScreen
 from workbench.core.label import Task
 from workbench.core.text.figures import counted

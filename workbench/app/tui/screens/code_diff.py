@@ -15,9 +15,8 @@ from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit import pass_view
 from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.columns import OUTCOME_MARKS
-from workbench.app.tui.kit.pass_view import letter_at
+from workbench.app.tui.kit.pass_view import letter_at, outcome_cell, source_of
 from workbench.app.tui.kit.reader import Reader
-from workbench.app.tui.kit.solution_view import outcome_cell, source_of
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.kit.wrapping import padded, split_spans
 from workbench.app.tui.screen import BREAKPOINTS, WorkbenchScreen

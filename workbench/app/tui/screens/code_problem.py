@@ -15,6 +15,7 @@ from textual.widgets import Static
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit import pass_view as view
 from workbench.app.tui.kit.cells import printable
+from workbench.app.tui.kit.choices import following, index_of
 from workbench.app.tui.kit.pass_grid import PassGrid
 from workbench.app.tui.kit.pass_view import WORDS
 from workbench.app.tui.kit.reader import Reader
@@ -23,7 +24,6 @@ from workbench.app.tui.live import LiveScreen
 from workbench.app.tui.screen import BREAKPOINTS
 from workbench.app.tui.screens.code_diff import Comparing, compare
 from workbench.app.tui.suite_start import choose_export, run_again, start_suite
-from workbench.app.tui.switches import following, index_of
 from workbench.coding.apart import exclude_test, include_test
 from workbench.coding.matrix import Arrangement, arrange, read_matrix
 from workbench.core.label import coordinator_name

@@ -12,11 +12,11 @@ from textual.widgets import Static
 
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.cells import printable
+from workbench.app.tui.kit.choices import index_of
 from workbench.app.tui.kit.pass_view import TRUTH
 from workbench.app.tui.kit.table_messages import RowSelected
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screen import WorkbenchScreen
-from workbench.app.tui.switches import index_of
 from workbench.coding.ranking.measuring import RankedVerifiers, compare_verifiers
 from workbench.coding.ranking.tables import exclusion_notes, ranking_table
 from workbench.coding.ranking.truth import truth_of

@@ -14,8 +14,8 @@ from textual.widgets import Static
 
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.cells import printable
+from workbench.app.tui.kit.choices import following
 from workbench.app.tui.live import LiveScreen
-from workbench.app.tui.switches import following
 from workbench.app.tui.table_screen import TableScreen
 from workbench.coding.evolution import evolved
 from workbench.coding.evolution.evolving import EvolutionName, evolution_names, problems_in

@@ -13,9 +13,18 @@ from textual.widgets import Static
 
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit import pass_view as texts
-from workbench.app.tui.kit import solution_view as kit_view
 from workbench.app.tui.kit.cells import printable
-from workbench.app.tui.kit.pass_view import WORDS, outcome_source
+from workbench.app.tui.kit.choices import index_of
+from workbench.app.tui.kit.pass_view import (
+    RAISED,
+    WORDS,
+    NumberedCode,
+    code_title,
+    failing_tests,
+    numbered,
+    outcome_source,
+    test_columns,
+)
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.kit.table_messages import RowHighlighted, RowSelected
 from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar
@@ -23,7 +32,6 @@ from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screen import BREAKPOINTS, WorkbenchScreen
 from workbench.app.tui.screens.code_diff import Comparing, compare
 from workbench.app.tui.suite_start import run_again
-from workbench.app.tui.switches import index_of
 from workbench.coding.matrix import solution_code
 from workbench.core.code import counted
 from workbench.core.project import Project
@@ -36,7 +44,7 @@ from workbench.measuring.browsing import reveal
 class ReadCode(NamedTuple):
     completion: int
     code: SolutionCode
-    lines: kit_view.NumberedCode
+    lines: NumberedCode
 
 
 class CodeSolutionScreen(WorkbenchScreen):
@@ -108,7 +116,7 @@ class CodeSolutionScreen(WorkbenchScreen):
     @property
     def _listed_tests(self) -> list[int]:
         every = self.every or (self.solution.outcomes and not counted(self.solution.outcomes))
-        return list(range(self.matrix.width)) if every else kit_view.failing_tests(self.matrix, self.solution)
+        return list(range(self.matrix.width)) if every else failing_tests(self.matrix, self.solution)
 
     # -- showing -----------------------------------------------------------------------------------
 
@@ -132,7 +140,7 @@ class CodeSolutionScreen(WorkbenchScreen):
 
     def _list(self) -> None:
         table, tests = self.query_one(VirtualTable), self._listed_tests
-        columns = kit_view.test_columns(self.matrix, self.solution)
+        columns = test_columns(self.matrix, self.solution)
         table.show_records(columns, zip(tests, tests, strict=True))
         if tests:
             wanted = self._test if self._test in tests else tests[0]
@@ -143,7 +151,7 @@ class CodeSolutionScreen(WorkbenchScreen):
         if found.completion == self.completion:
             self._code = found
             reader = self.query_one("#code-solution-code", Reader)
-            reader.set_title(kit_view.code_title(found.code))
+            reader.set_title(code_title(found.code))
             self.redraw()
 
     @on(RowHighlighted)
@@ -180,7 +188,7 @@ class CodeSolutionScreen(WorkbenchScreen):
             return
         reader.show(self._code.lines.text(reader.wrap_width, self._line))
         if self._line is not None:
-            self.call_after_refresh(reader.jump, kit_view.RAISED)
+            self.call_after_refresh(reader.jump, RAISED)
         else:
             reader.scroll_to(y=top, animate=False, force=True)
 
@@ -221,4 +229,4 @@ class CodeSolutionScreen(WorkbenchScreen):
 def _read(project: Project, matrix: PassMatrix, completion: int, also: Collection[str]) -> ReadCode:
     reveal(project, completion, also)
     code = solution_code(project, matrix, completion)
-    return ReadCode(completion, code, kit_view.numbered(code, matrix.problem.language))
+    return ReadCode(completion, code, numbered(code, matrix.problem.language))

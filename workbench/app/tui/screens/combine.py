@@ -16,11 +16,10 @@ from textual.worker import Worker, WorkerState
 from workbench.app.tui.figure_screen import FigureQuery, FigureScreen, counting
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.cells import printable
-from workbench.app.tui.kit.choices import Choice, ChoiceMenu, ManyMenu, choose
+from workbench.app.tui.kit.choices import Choice, ChoiceMenu, ManyMenu, choose, following
 from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar
 from workbench.app.tui.screen import SHORT
 from workbench.app.tui.sharing import share
-from workbench.app.tui.switches import following
 from workbench.app.tui.table_screen import FilterScreen, TablesScreen
 from workbench.core.errors import UsageError, WorkbenchError
 from workbench.core.project import Project

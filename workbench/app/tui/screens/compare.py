@@ -16,10 +16,9 @@ from workbench.app.tui.figure_screen import FigureQuery, FigureScreen, counting
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.accuracy_view import PROTOCOLS, WORDS, group_name
 from workbench.app.tui.kit.cells import printable
-from workbench.app.tui.kit.choices import Choice, PickMenu, choose
+from workbench.app.tui.kit.choices import Choice, PickMenu, choose, following
 from workbench.app.tui.kit.columns import verdict_cell
 from workbench.app.tui.sharing import share
-from workbench.app.tui.switches import following
 from workbench.app.tui.table_screen import TableScreen
 from workbench.core.selection import Condition
 from workbench.core.text.emphasis import with_mark

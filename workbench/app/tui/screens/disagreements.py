@@ -15,7 +15,7 @@ from workbench.app.tui.figure_screen import FigureScreen
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit import queue_view as view
 from workbench.app.tui.kit.cells import printable
-from workbench.app.tui.kit.choices import Choice, ChoiceMenu, ManyMenu, choose
+from workbench.app.tui.kit.choices import Choice, ChoiceMenu, ManyMenu, choose, following
 from workbench.app.tui.kit.item_panes import DECIDED, View, against_gold
 from workbench.app.tui.kit.queue_view import Count, QueueListing, QueueRequest, count_queues, progress, read
 from workbench.app.tui.kit.table_messages import ColumnHighlighted
@@ -23,7 +23,6 @@ from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar
 from workbench.app.tui.review_desk import ReviewDecision, ReviewDesk, retraction_text
 from workbench.app.tui.screens.item import ItemScreen
 from workbench.app.tui.sharing import share
-from workbench.app.tui.switches import following
 from workbench.app.tui.table_screen import FilterScreen, TablesScreen
 from workbench.core.label import coordinator_name
 from workbench.core.text.figures import counted

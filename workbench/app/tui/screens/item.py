@@ -15,7 +15,7 @@ from textual.widgets import Static
 from workbench.app.tui.form import FindingScreen
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.cells import printable
-from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
+from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose, index_of
 from workbench.app.tui.kit.columns import OUTCOME_MARKS
 from workbench.app.tui.kit.evidence import CHOSEN, FIRST, evidence
 from workbench.app.tui.kit.item_panes import (
@@ -32,7 +32,6 @@ from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar
 from workbench.app.tui.review_desk import COORDINATING_ACTIONS, REVIEWING_ACTIONS, Reviewing
 from workbench.app.tui.screen import BREAKPOINTS
-from workbench.app.tui.switches import index_of
 from workbench.coding.problems import problem_of
 from workbench.core.taxonomy import UNTYPED, type_display
 from workbench.core.text.excerpt import snippet

@@ -1,4 +1,4 @@
-"""The server: routes, periodic checks while it runs, and its end."""
+"""The server: its pages and their headers, routes, periodic checks while it runs, and its end."""
 
 from __future__ import annotations
 
@@ -8,20 +8,63 @@ import logging
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from functools import partial
+from importlib.resources import files
 from pathlib import Path
 
 from aiohttp import web
 from msgspec import structs
 
 from workbench.app.web.listening import Connections, listen, serving_on, without_traces
-from workbench.app.web.serve import app_process, pages
+from workbench.app.web.serve import app_process
 from workbench.app.web.serve.addresses import Address
-from workbench.app.web.serve.pages import OPEN_FILES, page
 from workbench.app.web.serve.sessions import Connection, Sessions
 from workbench.core.errors import WorkbenchError
 from workbench.core.project import Project
 from workbench.core.text.inert import inert
 from workbench.labelling import tokens
+
+_OWN = Path(__file__).parent / "static"
+_THEIRS = Path(str(files("textual_serve"))) / "static"
+
+OPEN_FILES = {f"/static/{name}": _OWN / name for name in ("page.css", "icon.svg", "enter.js")}
+"""Files of the login page; anyone may load them."""
+
+FILES = {
+    "/static/app.js": _OWN / "app.js",
+    "/static/textual.js": _THEIRS / "js" / "textual.js",
+    "/static/xterm.css": _THEIRS / "css" / "xterm.css",
+    "/static/mono.ttf": _THEIRS / "fonts" / "RobotoMono-VariableFont_wght.ttf",
+}
+"""Files of the app's page; for logged-in people only."""
+
+HEADERS = {
+    # xterm makes style elements for its cursor and selection; no page has a text in it that is not in these files.
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
+    "font-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), clipboard-read=(), geolocation=(), microphone=()",
+    "Cache-Control": "no-store",
+    "Server": "workbench",
+}
+"""Headers of every response."""
+
+
+async def protect(_: web.Request, response: web.StreamResponse) -> None:
+    """Add the security headers (an aiohttp signal, also sent for refusals)."""
+    for name, value in HEADERS.items():
+        response.headers.setdefault(name, value)
+    response.headers["Server"] = HEADERS["Server"]
+
+
+def page(name: str, status: int = 200) -> web.Response:
+    """Return one of the pages; they are the same for everyone."""
+    text = (_OWN / f"{name}.html").read_text(encoding="utf-8")
+    return web.Response(text=text, status=status, content_type="text/html", charset="utf-8")
+
 
 # -- Who is let through: the right host, the right page, and a login; one way in, by a link that works once.
 
@@ -154,13 +197,13 @@ class AppServer:
     def application(self) -> web.Application:
         """Return the routes; each file has its own, so no path is built from input."""
         application = web.Application(middlewares=[self._gate.check], client_max_size=LARGEST_BODY)
-        application.on_response_prepare.append(pages.protect)
+        application.on_response_prepare.append(protect)
         router = application.router
         router.add_get("/", _page_handler("app"))
         router.add_get("/enter", _page_handler("enter"))
         router.add_post("/enter", self._gate.enter)
         router.add_get("/ws", self._socket, allow_head=False)
-        for path, place in (pages.OPEN_FILES | pages.FILES).items():
+        for path, place in (OPEN_FILES | FILES).items():
             router.add_get(path, _file_handler(place))
         return application
 
@@ -192,14 +235,14 @@ class AppServer:
 
 def _page_handler(name: str) -> Handler:
     async def handler(_: web.Request) -> web.StreamResponse:
-        return pages.page(name)
+        return page(name)
 
     return handler
 
 
 def _file_handler(place: Path) -> Handler:
     async def handler(_: web.Request) -> web.StreamResponse:
-        return pages.file(place)
+        return web.FileResponse(place, headers={"Cache-Control": "private, max-age=3600"})
 
     return handler
 

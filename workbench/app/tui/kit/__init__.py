@@ -16,9 +16,8 @@ Reports and runs as text
     the texts of one screen each.
 
 Input
-    prompt_bar: one line, also of conditions. choices: a menu, the next of several choices. option_field: a field of a form. type_picker:
-    an answer type.
-    path_suggester: completes a file's name.
+    prompt_bar: one line, also of conditions. choices: a menu, the next of several choices. option_field: a field of a
+    form. type_picker: an answer type. path_suggester: completes a file's name.
 
 Around a screen
     title_bar, footer.

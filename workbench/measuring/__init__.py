@@ -13,14 +13,13 @@ Comparing and combining verifiers
     comparing, comparing_tables: two verifiers. family: several verifiers. selecting: best of n.
     stacking: verifiers as stages in sequence.
     estimating: accuracy from few labels. combined: best of n, estimates and downstream scores as tables and sentences.
-    downstream: models trained with verifiers. downstream_lines: files of their scores. trained: scores from
-        completions.
-    training_steps: scores by step. watching: what a verifier accepts during training.
+    downstream: models trained with verifiers. downstream_scores: their scores, from files or completions.
+    watching: what a verifier accepts during training.
 Scores and bias
     scores: quality of scores. calibrating: scores as probabilities. validity: bias checks. studies: sweeps and probes.
     pairwise: preferences between two completions. costs: cost of verdicts.
 What if
-    what_if: verdicts that other options would change. what_if_tables: these changes as sentences and tables.
+    what_if: verdicts that other options would change, in sentences and tables.
 Next steps
     planning: missing labels and their order. suggesting: suggested answer types. counting: a project's counts.
         briefing: open tasks and problems, in sentences. keeping: those that need metrics, kept in a file.

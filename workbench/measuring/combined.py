@@ -9,11 +9,10 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 from msgspec import Struct, structs
 
 from workbench.core.options import TableForm
-from workbench.measuring.downstream import associations_table, downstream_head, scores_table
+from workbench.measuring.downstream import associations_table, downstream_head, is_curved, scores_table, steps_table
+from workbench.measuring.downstream_scores import averages_table
 from workbench.measuring.estimating import estimate_head, estimate_table, mix_table, verdict
 from workbench.measuring.selecting import best_of_head, best_of_table
-from workbench.measuring.trained import averages_table
-from workbench.measuring.training_steps import is_curved, steps_table
 from workbench.statistics.records.combined import (
     BestOfReport,
     BestOfRow,

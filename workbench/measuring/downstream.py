@@ -2,35 +2,44 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
 from workbench.config import protocol_of
 from workbench.core.database.selection import check_names
-from workbench.core.errors import FormatError, UsageError
+from workbench.core.errors import FormatError, UsageError, opt
 from workbench.core.item import QuarantinedRow
 from workbench.core.options import grouped, record_from
 from workbench.core.project import Project
 from workbench.core.selection import Selection, group_name
-from workbench.core.text.figures import NONE, counted, p_value
+from workbench.core.text.figures import GLYPHS, NONE, aligned, counted, number, p_value, shade
 from workbench.core.verdict import GoldChoice, Protocol3
-from workbench.data.formats.lines import DEFAULT_MAX_LINE
 from workbench.data.store import browsing
 from workbench.measuring.accuracy import accuracy
-from workbench.measuring.downstream_lines import FORM, DownstreamScores, Measure, read_downstream, unmeasured
+from workbench.measuring.downstream_scores import (
+    FORM,
+    DownstreamScores,
+    Measure,
+    TrainedModels,
+    averages_table,
+    read_downstream,
+    unmeasured,
+)
 from workbench.measuring.judged import BASELINE, counting
 from workbench.measuring.records.paper import BenchmarkScore
-from workbench.measuring.trained import MeasuredModels, averages_table, require_models
-from workbench.measuring.training_steps import curves_text, is_curved, steps_of
 from workbench.statistics.records.combined import (
     Association,
     DownstreamLine,
     DownstreamPoint,
     DownstreamReport,
     DownstreamRow,
+    DownstreamStep,
 )
 from workbench.statistics.records.comparison import LEVEL
 from workbench.statistics.records.probe import JUDGES_NOTHING
@@ -41,6 +50,7 @@ from workbench.tables.table_text import plain_table
 
 if TYPE_CHECKING:
     from workbench.statistics.correlation import Associations
+    from workbench.tables.pictures import Curves
 
 
 class _BenchmarkScores(Struct, frozen=True):
@@ -82,10 +92,14 @@ def downstream(
     protocol = protocol or protocol_of(project)
     from workbench.statistics import correlation
 
-    models = MeasuredModels(project, scored_by=scored_by, protocol=protocol, gold=gold)
+    models = TrainedModels(project, scored_by=scored_by, protocol=protocol, gold=gold)
     read, reader = _read_scores(path, models.scores), project.database.reader()
     averages = models.taken(read.lines)
-    require_models(scored_by, averages)
+    if scored_by is not None and not averages:
+        raise UsageError(
+            f"{opt.scored_by} decides which completions of a model are correct, but no line names a model.",
+            'Write: {"verifier": …, "model": …}',
+        )
     named = dict.fromkeys(line.verifier for line in read.lines)
     here = _verifiers_with_run(project, path, named)
     wanted = check_names(reader, selection or Selection())
@@ -114,7 +128,7 @@ def downstream(
 
 
 def _read_scores(path: Path, measure: Measure = unmeasured) -> DownstreamScores:
-    read = read_downstream(path, DEFAULT_MAX_LINE, measure)
+    read = read_downstream(path, measure)
     if not read.lines:
         why = f"{len(read.refused):,} lines, none of them valid" if read.refused else "the file has no lines"
         first = [f"line {line.line}, {line.field or 'as a whole'}: {line.message}" for line in read.refused[:1]]
@@ -361,3 +375,110 @@ def _association_notes(report: DownstreamReport) -> Iterator[str]:
             )
     if report.unmeasured:
         yield f"Without a complete run here, and left out: {', '.join(report.unmeasured)}."
+
+
+# -- Scores by training step (VerifyBench, figure 3): as a table, as text and as a plot.
+
+
+_MAX_ROWS: Final = 60
+_UNSAFE: Final = re.compile(r"[^A-Za-z0-9_-]+")
+
+
+def steps_of(lines: Sequence[DownstreamLine]) -> list[DownstreamStep]:
+    """Return the mean score at each step, ordered by benchmark and verifier as in the lines, then by step."""
+    at: dict[tuple[str, str], dict[int | None, list[float]]] = {}
+    of: dict[str, None] = {}
+    for line in lines:
+        of.setdefault(line.benchmark)
+        at.setdefault((line.benchmark, line.verifier), {}).setdefault(line.step, []).append(line.score)
+    return [step for benchmark in of for step in _steps_of_benchmark(benchmark, at)]
+
+
+def _steps_of_benchmark(
+    benchmark: str, at: dict[tuple[str, str], dict[int | None, list[float]]]
+) -> Iterator[DownstreamStep]:
+    own = {verifier: scores for (name, verifier), scores in at.items() if name == benchmark}
+    shared = Counter(step for scores in own.values() for step in scores)
+    for verifier, scores in own.items():
+        for step in sorted(scores, key=lambda step: -1 if step is None else step):
+            yield DownstreamStep(
+                benchmark=benchmark,
+                verifier=verifier,
+                step=step,
+                score=sum(scores[step]) / len(scores[step]),
+                scores=len(scores[step]),
+                compared=shared[step] == len(own),
+            )
+
+
+def curved(steps: Sequence[DownstreamStep]) -> Iterator[tuple[str, dict[str, dict[int, float]]]]:
+    for benchmark, of in groupby(steps, key=lambda one: one.benchmark):
+        found: dict[str, dict[int, float]] = {}
+        for one in of:
+            if one.step is not None:
+                found.setdefault(one.verifier, {})[one.step] = one.score
+        if len({step for scores in found.values() for step in scores}) > 1:
+            yield benchmark, found
+
+
+def is_curved(steps: Sequence[DownstreamStep]) -> bool:
+    return any(True for _ in curved(steps))
+
+
+# -- As a table, as text and as a plot.
+
+
+def steps_table(steps: Sequence[DownstreamStep]) -> Table:
+    columns: Columns[DownstreamStep] = (
+        word("benchmark", lambda one: one.benchmark),
+        word("verifier", lambda one: one.verifier),
+        text("step", lambda one: "" if one.step is None else f"{one.step:,}", by=lambda one: one.step),
+        text("score", lambda one: f"{one.score:.4g}", by=lambda one: one.score),
+        count("scores", lambda one: one.scores),
+        word("compared", lambda one: "yes" if one.compared else "no"),
+    )
+    note = "Compared: at this step every verifier has a score. Scores of several seeds are averaged."
+    return table("Scores by step of training", columns, steps, notes=(note,))
+
+
+def curves_text(steps: Sequence[DownstreamStep]) -> str:
+    return "\n\n".join(_curves_of_benchmark(benchmark, found) for benchmark, found in curved(steps))
+
+
+def _curves_of_benchmark(benchmark: str, found: dict[str, dict[int, float]]) -> str:
+    every = sorted({step for scores in found.values() for step in scores})
+    shown = every if len(every) <= _MAX_ROWS else every[:: -(-len(every) // _MAX_ROWS)]
+    values = [score for scores in found.values() for score in scores.values()]
+    low, high = min(values), max(values)
+    lines = [
+        (
+            verifier,
+            "".join(_bar(scores.get(step), low, high) for step in shown),
+            f"{number(scores[min(scores)])} → {number(scores[max(scores)])}",
+            "" if len(scores) == len(every) else f"{len(scores):,} of {len(every):,} steps",
+        )
+        for verifier, scores in found.items()
+    ]
+    return aligned([(benchmark, f"steps {every[0]:,} to {every[-1]:,}", "first → last", ""), *lines])
+
+
+def _bar(score: float | None, low: float, high: float) -> str:
+    return " " if score is None else GLYPHS[shade(score, low, high) if high > low else 0]
+
+
+def step_curves(steps: Sequence[DownstreamStep]) -> Iterator[tuple[str, Curves]]:
+    """Yield the names and the curves of the benchmarks with scores at several steps.
+
+    Raises:
+        UsageError: There is none.
+    """
+    from workbench.tables.pictures import Curve, Curves
+
+    if not is_curved(steps):
+        raise UsageError("No benchmark has scores at several steps: there is no curve to draw.", FORM)
+
+    for place, (benchmark, found) in enumerate(curved(steps), 1):
+        caption = f"{benchmark}: score of what each verifier trained, by step of training."
+        lines = tuple(Curve(label=name, points=tuple(sorted(scores.items()))) for name, scores in found.items())
+        name = f"steps-{place}-{_UNSAFE.sub('-', benchmark)[:40]}"
+        yield name, Curves(caption=caption, x_label="step", y_label="score", lines=lines)

@@ -15,6 +15,7 @@ from workbench.core.text.inert import inert
 from workbench.core.text.wordings import Wording, word_trigrams
 from workbench.core.verdict import GoldChoice, OutcomeCode
 from workbench.measuring.columns import columns
+from workbench.measuring.downstream_scores import item_truth
 from workbench.measuring.records.watching import (
     AlikeGroup,
     DriftAlarm,
@@ -25,7 +26,6 @@ from workbench.measuring.records.watching import (
 )
 from workbench.measuring.store import watching as stored
 from workbench.measuring.store.watching import AuditedRow, JudgedStep, TrainingRow
-from workbench.measuring.trained import item_truth
 from workbench.tables.document import Table, percentage
 from workbench.tables.files import format_tables
 from workbench.tables.table import Columns, count, counts, metric_column, table, text, with_interval, word

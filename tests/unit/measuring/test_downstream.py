@@ -14,9 +14,8 @@ from workbench.core.project import Project
 from workbench.core.verdict import Outcome, OutcomeCode, Protocol3
 from workbench.labelling import coordinating
 from workbench.measuring.accuracy import accuracy
-from workbench.measuring.downstream import downstream, downstream_text
+from workbench.measuring.downstream import downstream, downstream_text, step_curves
 from workbench.measuring.report.pictures import write_plots
-from workbench.measuring.training_steps import step_curves
 from workbench.statistics.records.combined import DownstreamReport, DownstreamRow
 
 ITEMS = 40

@@ -273,8 +273,7 @@ def downstream_command(project: Project, options: DownstreamOptions) -> Output:
     line with "verifier" and "model", the scores are the mean accuracies of that model's completions in DB, by data set
     (avg@k). Exit code 3: some lines were rejected.
     """
-    from workbench.measuring.downstream import downstream, downstream_text
-    from workbench.measuring.training_steps import step_curves
+    from workbench.measuring.downstream import downstream, downstream_text, step_curves
 
     report = run_job(downstream, options, project, options.file)
     draw(step_curves(report.steps), options.figures, force=options.force)

@@ -56,7 +56,7 @@ from workbench.core.selection import selection_of
 from workbench.core.text.excerpt import excerpt, shortened
 from workbench.core.text.figures import counted
 from workbench.core.text.run_words import estimate_words
-from workbench.measuring.what_if import NAMED, WhatIfOptions, save, what_if
+from workbench.measuring.what_if import NAMED, WhatIfOptions, save, what_if, what_if_as
 from workbench.runs.own_templates import CheckedTemplate, checked_folder, checked_template, text_of
 from workbench.runs.previewing import (
     DEFAULT_MAX_LINE,
@@ -505,7 +505,6 @@ def what_if_command(project: Project, options: WhatIfCommandOptions) -> Output:
     No calls are made. If replies are missing, the command estimates their cost; try --sample 20 --ask first. Exit code
     3: it ended before every item was judged.
     """
-    from workbench.measuring.what_if_tables import what_if_as
 
     found = trusting(lambda yes: what_if(project, structs.replace(options, trust=yes)), options.trust)
     if options.save is not None:

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from workbench.core.errors import FormatError
-from workbench.data.formats.lines import DEFAULT_MAX_LINE
-from workbench.measuring.downstream_lines import read_downstream
+from workbench.measuring.downstream_scores import read_downstream
 from workbench.statistics.records.combined import DownstreamLine
 
 LINE = DownstreamLine(verifier="rules", benchmark="sums", score=0.5, step=200, seed=1, n=500)
@@ -31,21 +30,19 @@ def written(folder: Path, name: str, text: str) -> Path:
     ],
 )
 def test_every_form_says_the_same(tmp_path: Path, name: str, text: str) -> None:
-    found = read_downstream(written(tmp_path, name, text), DEFAULT_MAX_LINE)
+    found = read_downstream(written(tmp_path, name, text))
     assert (found.lines, found.refused) == ([LINE], [])
 
 
 def test_a_compressed_file_is_read(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl.gz"
     path.write_bytes(gzip.compress(b'{"verifier": "rules", "benchmark": "sums", "score": 1}\n'))
-    assert read_downstream(path, DEFAULT_MAX_LINE).lines == [
-        DownstreamLine(verifier="rules", benchmark="sums", score=1)
-    ]
+    assert read_downstream(path).lines == [DownstreamLine(verifier="rules", benchmark="sums", score=1)]
 
 
 def test_what_is_not_said_is_nothing(tmp_path: Path) -> None:
     table = written(tmp_path, "a.csv", "verifier,benchmark,score,step\nrules,sums,-3, \n7,sums,1e2,\n")
-    assert read_downstream(table, DEFAULT_MAX_LINE).lines == [
+    assert read_downstream(table).lines == [
         DownstreamLine(verifier="rules", benchmark="sums", score=-3),
         DownstreamLine(verifier="7", benchmark="sums", score=100),
     ]
@@ -71,7 +68,7 @@ def test_a_line_is_refused_with_its_field(
     tmp_path: Path, line: object, field: str | None, code: str, words: str
 ) -> None:
     good = json.dumps({"verifier": "rules", "benchmark": "sums", "score": 1})
-    found = read_downstream(written(tmp_path, "a.jsonl", f"{good}\n{json.dumps(line)}\n"), DEFAULT_MAX_LINE)
+    found = read_downstream(written(tmp_path, "a.jsonl", f"{good}\n{json.dumps(line)}\n"))
     assert len(found.lines) == 1
     (refused,) = found.refused
     assert (refused.line, refused.field, refused.code) == (2, field, code)
@@ -81,21 +78,21 @@ def test_a_line_is_refused_with_its_field(
 @pytest.mark.parametrize("cell", ["nan", "inf", "-inf", "-1e308", "60 %", "1,5"])
 def test_a_cell_that_is_no_finite_number_is_refused(tmp_path: Path, cell: str) -> None:
     path = written(tmp_path, "a.csv", f'verifier,benchmark,score\nrules,sums,"{cell}"\n')
-    (refused,) = read_downstream(path, DEFAULT_MAX_LINE).refused
+    (refused,) = read_downstream(path).refused
     assert (refused.line, refused.field) == (2, "score")
 
 
 def test_broken_lines_are_refused_one_by_one(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(b'nonsense\n{"verifier": "\xff", "benchmark": "b", "score": 1}\n{"score": NaN}\n' + b"[" * 10_000)
-    found = read_downstream(path, DEFAULT_MAX_LINE)
+    found = read_downstream(path)
     assert [line.line for line in found.refused] == [1, 2, 3, 4]
     assert found.lines == []
 
 
 def test_the_same_score_twice_is_refused_and_seeds_and_steps_tell_scores_apart(tmp_path: Path) -> None:
     text = "verifier,benchmark,score,step,seed\na,b,1,,\na,b,2,,1\na,b,3,5,1\na,b,4,5,1\n"
-    found = read_downstream(written(tmp_path, "a.csv", text), DEFAULT_MAX_LINE)
+    found = read_downstream(written(tmp_path, "a.csv", text))
     assert [line.score for line in found.lines] == [1, 2, 3]
     (refused,) = found.refused
     assert (refused.line, refused.code) == (5, "duplicate_key")
@@ -104,4 +101,4 @@ def test_the_same_score_twice_is_refused_and_seeds_and_steps_tell_scores_apart(t
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(FormatError):
-        read_downstream(tmp_path / "none.jsonl", DEFAULT_MAX_LINE)
+        read_downstream(tmp_path / "none.jsonl")

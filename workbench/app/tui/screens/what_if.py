@@ -30,8 +30,20 @@ from workbench.core.text.figures import NONE, counted, dollars
 from workbench.data.records import ItemDetail
 from workbench.measuring import browsing
 from workbench.measuring.accuracy_items import AccuracyCell
-from workbench.measuring.what_if import Changeable, WhatIf, WhatIfOptions, changeable, save, what_if
-from workbench.measuring.what_if_tables import FLIPPED, KINDS, coverage_words, sentence, type_words, what_if_as
+from workbench.measuring.what_if import (
+    FLIPPED,
+    KINDS,
+    Changeable,
+    WhatIf,
+    WhatIfOptions,
+    changeable,
+    coverage_words,
+    save,
+    sentence,
+    type_words,
+    what_if,
+    what_if_as,
+)
 from workbench.runs.configuring import with_absolute_prompt_path
 from workbench.runs.own_templates import ITS_OWN, TEMPLATE
 

@@ -18,7 +18,7 @@ from workbench.core.database import states
 from workbench.core.project import Project
 from workbench.labelling import serving
 from workbench.labelling.people import assign
-from workbench.measuring.counting import status
+from workbench.measuring.briefing import status
 
 _PEOPLE = (1, 2, 8, 16)
 _ITEMS, _LARGE, _TIMES = 300, 100_000, 20

@@ -34,7 +34,7 @@ from workbench.labelling import people
 from workbench.labelling.adjudicating import AdjudicationSession
 from workbench.labelling.annotating import AnnotationSession, Answer
 from workbench.measuring.accuracy import accuracy
-from workbench.measuring.counting import every_dataset, status
+from workbench.measuring.briefing import every_dataset, status
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -28,8 +28,8 @@ from workbench.core.project import Project
 from workbench.labelling import people, rulings
 from workbench.labelling.adjudicating import AdjudicationSession
 from workbench.labelling.annotating import AnnotationSession, Answer
+from workbench.measuring.briefing import status
 from workbench.measuring.browsing import detail
-from workbench.measuring.counting import status
 
 
 @pytest.fixture

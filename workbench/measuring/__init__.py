@@ -21,8 +21,8 @@ Scores and bias
 What if
     what_if: verdicts that other options would change, in sentences and tables.
 Next steps
-    planning: missing labels and their order. suggesting: suggested answer types. counting: a project's counts.
-        briefing: open tasks and problems, in sentences. keeping: those that need metrics, kept in a file.
+    planning: missing labels and their order. suggesting: suggested answer types. briefing: a project's counts, and
+        its open tasks and problems, in sentences.
 For readers
     browsing: items, and the items of pairs of annotators. reviewing: disagreements. paper, report: documents.
     records: data classes; the classes of metrics are in `statistics.records`. store: the SQL.

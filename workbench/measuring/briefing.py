@@ -7,24 +7,34 @@ background, then possible next steps. Within a kind, the matter with the most it
 
 from __future__ import annotations
 
+import os
 import shlex
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cached_property
+from hashlib import blake2b
+from pathlib import Path
 from typing import Final, NamedTuple
 
+import msgspec
 from msgspec import Struct, structs
 
+from workbench.config.file import file_of
+from workbench.core.database import states
+from workbench.core.database.place import sidecar_path
 from workbench.core.errors import Command
+from workbench.core.files import cache_folder, cached_file, read_cached
 from workbench.core.project import Project, at_one_moment
 from workbench.core.run import ACTIVE, RunInfo
-from workbench.core.status import Matter, PersonProgress, Status
+from workbench.core.status import DatasetInfo, Matter, PersonProgress, Status
 from workbench.core.taxonomy import UNTYPED
 from workbench.core.text.figures import counted, listed, percent, percent_interval, verb_wait
 from workbench.core.verdict import Protocol3
 from workbench.labelling.forecasting import Forecast, forecast
-from workbench.measuring.counting import status
-from workbench.measuring.keeping import cached_matters, state_of
+from workbench.labelling.store import check_items, flags
+from workbench.measuring.store import overview
 from workbench.runs.run_status import runs
 from workbench.statistics.records.agreement import AgreementReport
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow
@@ -503,3 +513,63 @@ def _briefed(project: Project, state: str) -> Status:
 def _shorten(said: str) -> str:
     line = " ".join(said.split())
     return line if len(line) <= _MAX_QUOTE else f"{line[:_MAX_QUOTE].rstrip()}…"
+
+
+# -- Matters that need metrics are kept in a file until the database changes: they take longer than all others.
+
+
+_MAX_BYTES: Final = 2**20
+_UNSURE_SECONDS: Final = 2
+"""Age below which a file's time doesn't tell a change from the next one."""
+
+
+class _KnownMatters(Struct, frozen=True):
+    state: str
+    matters: list[Matter]
+
+
+def state_of(project: Project) -> str:
+    """Identify what matters are found from: code, settings and the database; "" while one of them is being written."""
+    place, about = project.path.resolve(), list[os.stat_result]()
+    for path in (place, sidecar_path(place, "-wal"), file_of(project.path), *Path(__file__).parents[1].rglob("*.py")):
+        with suppress(FileNotFoundError):
+            about.append(path.stat())
+    if time.time() - max((one.st_mtime for one in about), default=0.0) < _UNSURE_SECONDS:
+        return ""
+    return blake2b(repr([(one.st_mtime_ns, one.st_size) for one in about]).encode()).hexdigest()
+
+
+def cached_matters(project: Project, state: str, find: Callable[[], list[Matter]]) -> list[Matter]:
+    path = cache_folder(project.path) / "briefing.json"
+    with suppress(OSError, msgspec.MsgspecError):
+        known = msgspec.json.decode(read_cached(path, _MAX_BYTES), type=_KnownMatters)
+        if known.state == state:
+            return known.matters
+    found = find()
+    if state:
+        with suppress(OSError), cached_file(path) as file:
+            file.write(msgspec.json.encode(_KnownMatters(state, found)))
+    return found
+
+
+# -- Counts.
+
+
+def status(project: Project) -> Status:
+    with project.database.reading() as reader:
+        by_state = states.count_by_state(project.database)
+        return Status(
+            items=sum(by_state.values()),
+            states=by_state,
+            accepted=overview.accepted(reader),
+            checks=check_items.count(reader),
+            flags=flags.count_open(reader),
+            datasets=overview.datasets(reader),
+            people=overview.people(project.database),
+            **overview.totals(reader),
+        )
+
+
+def every_dataset(project: Project) -> list[DatasetInfo]:
+    with project.database.reading() as reader:
+        return overview.datasets(reader)

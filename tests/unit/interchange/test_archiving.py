@@ -32,7 +32,7 @@ from workbench.labelling.agreement.measuring import agreement
 from workbench.labelling.checks import add_checks
 from workbench.labelling.labels import import_labels
 from workbench.measuring.accuracy import accuracy
-from workbench.measuring.counting import status
+from workbench.measuring.briefing import status
 from workbench.runs.verdict_files import import_verdicts
 
 SAMPLE = Path(__file__).resolve().parents[3] / "sample_data"

@@ -28,7 +28,7 @@ from workbench.data.store.tests import problems_of
 from workbench.interchange.exporting import ExportOptions, export
 from workbench.interchange.import_report import ImportReport
 from workbench.interchange.importing import import_files, plan_import, preview_import
-from workbench.measuring.counting import status
+from workbench.measuring.briefing import status
 
 SAMPLE = Path(__file__).resolve().parents[3] / "sample_data"
 PROBLEMS, SOLUTIONS = SAMPLE / "code_problems.jsonl", SAMPLE / "code_solutions.jsonl"

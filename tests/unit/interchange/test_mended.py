@@ -11,7 +11,7 @@ import pytest
 from workbench.core.project import Project, open_project
 from workbench.interchange.import_report import ImportReport
 from workbench.interchange.importing import import_files, plan_import
-from workbench.measuring.counting import status
+from workbench.measuring.briefing import status
 
 ROWS: list[dict[str, Any]] = [
     {"question_id": f"q{n}", "completion_id": f"c{n}", "question": "1?", "answer": "1", "completion": f"It is {n}."}

@@ -18,7 +18,7 @@ from workbench.data.store.importing import ImportKey, import_session
 from workbench.interchange.exporting import ExportOptions, export
 from workbench.interchange.import_report import ImportReport
 from workbench.interchange.importing import import_files, plan_import, preview_import
-from workbench.measuring.counting import status
+from workbench.measuring.briefing import status
 
 ROWS: list[dict[str, Any]] = [
     {"question_id": "q1", "question": "1 + 1?", "answer": "2", "source": "math/sums", "licence": "MIT", "level": 3},

@@ -17,8 +17,8 @@ from workbench.labelling import ledger, people
 from workbench.labelling.adjudicating import AdjudicationSession
 from workbench.labelling.annotating import AnnotationItem, AnnotationSession, Answer, Progress
 from workbench.labelling.labels import import_labels
+from workbench.measuring.briefing import status
 from workbench.measuring.browsing import detail
-from workbench.measuring.counting import status
 
 CORRECT = Answer(verdict="correct")
 INCORRECT = Answer(verdict="incorrect")

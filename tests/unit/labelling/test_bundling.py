@@ -24,7 +24,7 @@ from workbench.labelling.guidelines import add_version, current
 from workbench.labelling.people import add_annotators, annotators, assign
 from workbench.labelling.serving import Progress
 from workbench.labelling.store import assignments
-from workbench.measuring.counting import status
+from workbench.measuring.briefing import status
 
 MARK = "LeakedFromHome"
 

@@ -20,8 +20,8 @@ from workbench.labelling import checks, people
 from workbench.labelling.annotating import AnnotationItem, AnnotationSession, Answer, Progress
 from workbench.labelling.ledger import recompute, states_differ
 from workbench.labelling.store import claiming
+from workbench.measuring.briefing import status
 from workbench.measuring.columns import columns
-from workbench.measuring.counting import status
 
 EVERY = AnnotationPolicy(check_rate=1, repeat_share=0, check_minimum=100)
 """As long as there is a check, the next item is one."""

@@ -18,7 +18,7 @@ from workbench.labelling.annotating import AnnotationSession, Answer
 from workbench.labelling.coordinating import exclude, lift, reopen
 from workbench.labelling.excluded import candidate_items, excluded_items
 from workbench.labelling.people import assign
-from workbench.measuring.counting import status
+from workbench.measuring.briefing import status
 
 
 @pytest.fixture

@@ -19,9 +19,9 @@ from workbench.labelling.coordinating import exclude
 from workbench.labelling.labels import import_labels
 from workbench.measuring.accuracy import accuracy
 from workbench.measuring.accuracy_items import AccuracyCell, JudgedItems
+from workbench.measuring.briefing import status
 from workbench.measuring.browsing import ItemTable, detail
 from workbench.measuring.comparing import compare
-from workbench.measuring.counting import status
 from workbench.measuring.scores import pairs
 
 OUT = {1, 2, 3}

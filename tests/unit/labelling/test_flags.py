@@ -18,8 +18,8 @@ from workbench.labelling.bundling import bundle
 from workbench.labelling.label_export import export_labels
 from workbench.labelling.labels import import_labels
 from workbench.labelling.people import annotators, assign
+from workbench.measuring.briefing import status
 from workbench.measuring.browsing import detail
-from workbench.measuring.counting import status
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from workbench.labelling.coordinating import exclude, reopen
 from workbench.labelling.label_export import export_labels
 from workbench.labelling.labels import import_labels
 from workbench.labelling.people import assign
-from workbench.measuring.counting import status
+from workbench.measuring.briefing import status
 
 FIRST = "01890000-0000-7000-8000-000000000001"
 

@@ -13,7 +13,7 @@ from workbench.labelling.adjudicating import AdjudicationSession
 from workbench.labelling.answers import Answer
 from workbench.labelling.people import add_annotators
 from workbench.labelling.rulings import offers
-from workbench.measuring.counting import status
+from workbench.measuring.briefing import status
 
 
 def test_they_are_neither_labelled_nor_settled_and_the_numbers_add_up(tmp_path: Path) -> None:

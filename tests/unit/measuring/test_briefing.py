@@ -27,7 +27,7 @@ from workbench.interchange.importing import import_files, plan_import
 from workbench.labelling import people
 from workbench.labelling.annotating import AnnotationSession, Answer
 from workbench.labelling.checks import add_checks
-from workbench.measuring import briefing, keeping
+from workbench.measuring import briefing
 from workbench.measuring.accuracy import accuracy
 from workbench.measuring.briefing import KINDS, briefed, sort_matters
 from workbench.measuring.conclusions import conclusion
@@ -495,7 +495,7 @@ def test_a_write_to_the_log_behind_a_link_or_to_the_settings_is_a_change(tmp_pat
 
 def aged_state(linked: Project, project: Project) -> str:
     age(project)
-    return keeping.state_of(linked)
+    return briefing.state_of(linked)
 
 
 def test_a_damaged_file_of_matters_is_passed_over(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.helpers import add_items, make_project, numbered
 from workbench.core.project import Project
-from workbench.measuring.counting import status
+from workbench.measuring.briefing import status
 
 
 def sizes(project: Project) -> dict[str, tuple[int, int]]:

@@ -19,8 +19,7 @@ from workbench.labelling.rulings import offers
 from workbench.labelling.store import assignments
 from workbench.labelling.waiting import own_work
 from workbench.measuring.accuracy import accuracy
-from workbench.measuring.briefing import briefed
-from workbench.measuring.counting import status
+from workbench.measuring.briefing import briefed, status
 
 
 def give_back(project: Project) -> None:

@@ -14,7 +14,7 @@ from workbench.core.project import Project, open_project
 from workbench.core.selection import Selection, parse_condition
 from workbench.interchange.importing import import_files, plan_import
 from workbench.measuring.accuracy import accuracy
-from workbench.measuring.counting import status
+from workbench.measuring.briefing import status
 from workbench.runs.probes import accepted, latest, plan, run
 from workbench.runs.run_status import runs
 from workbench.runs.verifying import start

@@ -310,7 +310,7 @@ def datasets_command(project: Project, options: DatasetsOptions) -> Output:
     if options.reason and options.verb != "exclude":
         raise UsageError("--reason is only for exclude.")
     if options.verb == "list":
-        from workbench.measuring.counting import every_dataset
+        from workbench.measuring.briefing import every_dataset
 
         return Output(every_dataset(project), _dataset_lines)
     from workbench.benchmarks.curating import datasets

@@ -272,8 +272,7 @@ def weakest_cell(project: Project) -> TriageScope:
 
 
 def _project_facts(project: Project) -> ProjectFacts:
-    from workbench.measuring.briefing import ProjectFacts
-    from workbench.measuring.counting import status
+    from workbench.measuring.briefing import ProjectFacts, status
     from workbench.runs.run_status import runs
 
     return ProjectFacts(project, status(project), runs(project))

@@ -20,7 +20,7 @@ from tests.full_disk_trial import SENTENCES
 from tests.unprivileged import open_folder, ordinary_user
 from workbench.core.errors import StoreError
 from workbench.core.project import open_project, opened_project
-from workbench.measuring.counting import status
+from workbench.measuring.briefing import status
 
 READABLE = ("p.db", "pool.db", "code.db")
 ELSEWHERE = {

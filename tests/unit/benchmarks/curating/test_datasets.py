@@ -18,9 +18,8 @@ from workbench.core.selection import selection_of
 from workbench.data.records import ProblemQuery
 from workbench.data.store import problems as problem_rows
 from workbench.labelling import bundling, coordinating, people
-from workbench.measuring.briefing import briefed
+from workbench.measuring.briefing import briefed, every_dataset
 from workbench.measuring.columns import columns
-from workbench.measuring.counting import every_dataset
 
 WHY = "the gold labels are another file's"
 

@@ -18,8 +18,7 @@ from workbench.labelling import coordinating, people, serving
 from workbench.labelling.annotating import AnnotationSession, Answer
 from workbench.labelling.labels import import_labels
 from workbench.labelling.store import claiming
-from workbench.measuring.briefing import briefed
-from workbench.measuring.counting import status
+from workbench.measuring.briefing import briefed, status
 
 PLAIN = AnnotationPolicy(check_rate=0, repeat_share=0)
 

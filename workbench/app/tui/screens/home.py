@@ -183,8 +183,7 @@ class HomeScreen(LiveScreen):
 
             own = own_work(self.project, person)
             return Seen(own=own.progress, matters=own.matters)
-        from workbench.measuring.briefing import ProjectFacts, matters
-        from workbench.measuring.counting import status
+        from workbench.measuring.briefing import ProjectFacts, matters, status
         from workbench.runs.run_status import Watch
 
         if self._watch is None:

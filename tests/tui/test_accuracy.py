@@ -26,7 +26,7 @@ from workbench.core.text.figures import GLYPHS, NONE, percent, percent_interval
 from workbench.core.verdict import Outcome, Protocol3
 from workbench.measuring.accuracy import accuracy
 from workbench.measuring.accuracy_items import Which
-from workbench.measuring.conclusions import conclusion
+from workbench.measuring.accuracy_tables import conclusion
 from workbench.measuring.entries import BASELINES
 
 SUBTYPES = ("A1", "A1", "A8", "A8", "B5", "B5", None, None)

@@ -5,8 +5,7 @@ Counts
     judged: the runs that are compared with gold.
 Accuracy
     accuracy: the accuracy report. entries: its rows. notes: caveats to read before quoting it.
-    accuracy_items: the items behind a cell. accuracy_tables: the report in every format. conclusions: the report in
-        sentences.
+    accuracy_items: the items behind a cell. accuracy_tables: the report as tables and sentences, in every format.
 Code
     testing: pass@1, ranked solutions, tests that all or no solutions pass.
 Comparing and combining verifiers

@@ -27,7 +27,6 @@ from workbench.measuring.entries import (
     with_deltas,
     with_tests,
 )
-from workbench.measuring.judged import judges_of
 from workbench.measuring.notes import notes_for
 from workbench.measuring.store import curation
 from workbench.runs.store import runs
@@ -279,12 +278,3 @@ def _without_noise(report: AccuracyReport, ceilings: list[Ceiling]) -> list[Nois
                 )
             )
     return found
-
-
-def complete_run(project: Project, verifier: str) -> int | None:
-    """Return the newest complete run of a verifier; None for a baseline, which needs no run.
-
-    Raises:
-        UsageError: The verifier has no complete run.
-    """
-    return judges_of(project, (verifier,))[0].run

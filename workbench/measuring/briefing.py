@@ -283,7 +283,7 @@ def _interpret_alpha(alpha: float | None) -> str:
 
 
 def _behind_constant(facts: ProjectFacts) -> Iterator[Matter]:
-    from workbench.measuring.conclusions import behind_constant
+    from workbench.measuring.accuracy_tables import behind_constant
 
     if facts.best is not None and (said := behind_constant([facts.best])):
         yield _matter(said, Command("accuracy DB"), "accuracy", facts.best.n, verifier=facts.best.verifier)
@@ -294,7 +294,7 @@ def _weakest_cell(facts: ProjectFacts) -> Iterator[Matter]:
     best = next((row for row in facts.measured if row.accuracy != 1), None)
     if best is None or best.accuracy is None:
         return
-    from workbench.measuring.conclusions import in_words, too_few_to_say, weakest
+    from workbench.measuring.accuracy_tables import in_words, too_few_to_say, weakest
 
     found = weakest(facts.report, best.verifier)
     by = facts.report.by or ""

@@ -16,7 +16,7 @@ from workbench.core.taxonomy import ANSWER_TYPE, TYPES, TypeCell, TypeReport, Ty
 from workbench.data.store import browsing
 from workbench.labelling import ledger
 from workbench.labelling.store import suggestions as stored
-from workbench.measuring.accuracy import complete_run
+from workbench.measuring.judged import judges_of
 from workbench.runs.store import runs as stored_runs
 
 
@@ -83,7 +83,8 @@ def agreement_of(verifier: str, run: int, found: Sequence[TypeSuggestion]) -> Ty
 
 
 def _suggesting_run(project: Project, verifier: str) -> int:
-    run = complete_run(project, verifier)
+    (judge,) = judges_of(project, (verifier,))
+    run = judge.run
     row = None if run is None else stored_runs.get(project.database.reader(), run)
     if row is None or row.verifier.kind != ANSWER_TYPE:
         raise UsageError(

@@ -17,9 +17,8 @@ from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition
 from workbench.core.verdict import Outcome, OutcomeCode, Verdict
 from workbench.measuring.accuracy import accuracy
-from workbench.measuring.accuracy_tables import accuracy_as, overview
+from workbench.measuring.accuracy_tables import accuracy_as, conclusion, overview, weakest
 from workbench.measuring.columns import Columns
-from workbench.measuring.conclusions import conclusion, weakest
 from workbench.measuring.notes import add_selection_judges
 from workbench.runs.store import runs
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow

@@ -29,8 +29,8 @@ from workbench.labelling.annotating import AnnotationSession, Answer
 from workbench.labelling.checks import add_checks
 from workbench.measuring import briefing
 from workbench.measuring.accuracy import accuracy
+from workbench.measuring.accuracy_tables import conclusion
 from workbench.measuring.briefing import KINDS, briefed, sort_matters
-from workbench.measuring.conclusions import conclusion
 from workbench.measuring.reviewing.queues import queue
 from workbench.measuring.reviewing.triage import weakest_cell
 from workbench.runs.store import runs, verdicts

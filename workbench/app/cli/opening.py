@@ -82,8 +82,7 @@ def _open_demo(database: str) -> RecentProject | None:
 
 
 def _demo_text(database: str, report: AccuracyReport) -> str:
-    from workbench.measuring.accuracy_tables import overview
-    from workbench.measuring.conclusions import conclusion
+    from workbench.measuring.accuracy_tables import conclusion, overview
     from workbench.tables.table_text import plain_table
 
     name = shlex.quote(database)

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from workbench.core.text.emphasis import CHOSE
 from workbench.core.text.figures import NONE, shade
-from workbench.measuring.conclusions import conclusion, is_baseline
+from workbench.measuring.accuracy_tables import conclusion, is_baseline
 from workbench.measuring.entries import CONSTANTS
 from workbench.measuring.judged import BASELINE
 from workbench.measuring.report.contents import Contents

@@ -8,8 +8,7 @@ from collections.abc import Callable, Sequence
 from workbench.core.selection import group_name
 from workbench.core.taxonomy import UNTYPED
 from workbench.core.text.figures import NONE, shade
-from workbench.measuring.accuracy_tables import accuracy_tables
-from workbench.measuring.conclusions import is_baseline
+from workbench.measuring.accuracy_tables import accuracy_tables, is_baseline
 from workbench.measuring.costs import cost_plot, cost_table
 from workbench.measuring.family import members_table, pairs_table, ranking
 from workbench.measuring.report.common import (

@@ -23,7 +23,7 @@ from workbench.app.tui.kit.cells import fit, fit_cell, printable
 from workbench.app.tui.kit.columns import TableColumn, TableRow, rows_of, table_columns
 from workbench.app.tui.kit.matrix_table import MatrixCell, MatrixColumn, MatrixRow
 from workbench.core.text.figures import GLYPHS, NONE, compact_count, counted, interval_bar, percent, percent_interval
-from workbench.measuring.conclusions import is_baseline
+from workbench.measuring.accuracy_tables import is_baseline
 from workbench.statistics.records.report import METRICS, AccuracyReport, AccuracyRow, AverageRow
 from workbench.tables.document import Cell
 from workbench.tables.table import Column, Columns, column, ends, word

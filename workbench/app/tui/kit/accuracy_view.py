@@ -25,8 +25,7 @@ from workbench.core.text.figures import (
     tint,
 )
 from workbench.core.verdict import Protocol3
-from workbench.measuring.accuracy_tables import tests_in_words
-from workbench.measuring.conclusions import is_baseline
+from workbench.measuring.accuracy_tables import is_baseline, tests_in_words
 from workbench.statistics.records.comparison import LEVEL
 from workbench.statistics.records.report import METRICS, AccuracyReport, AccuracyRow
 

@@ -31,8 +31,7 @@ from workbench.app.tui.sharing import share
 from workbench.core.selection import Condition
 from workbench.measuring.accuracy import SEED, accuracy
 from workbench.measuring.accuracy_items import AccuracyCell
-from workbench.measuring.accuracy_tables import accuracy_as, accuracy_name
-from workbench.measuring.conclusions import conclusion, is_baseline
+from workbench.measuring.accuracy_tables import accuracy_as, accuracy_name, conclusion, is_baseline
 from workbench.measuring.judged import BASELINE
 from workbench.measuring.notes import NO_TYPES
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow

@@ -505,7 +505,6 @@ def what_if_command(project: Project, options: WhatIfCommandOptions) -> Output:
     No calls are made. If replies are missing, the command estimates their cost; try --sample 20 --ask first. Exit code
     3: it ended before every item was judged.
     """
-
     found = trusting(lambda yes: what_if(project, structs.replace(options, trust=yes)), options.trust)
     if options.save is not None:
         run = trusting(lambda yes: save(project, options, trust=yes), options.trust)

@@ -47,13 +47,12 @@ from workbench.interchange.importing import import_files, plan_import
 from workbench.interchange.row_files import HeldRow, RowVerdict, row_file
 from workbench.runs import cluster as executor
 from workbench.runs import runner
-from workbench.runs.cluster import Feed, connected
+from workbench.runs.cluster import Feed, NodeAbout, NodeReply, connected
 from workbench.runs.cluster import Nodes as Executor
 from workbench.runs.cluster_pool import PROGRAMS_PER_WORKER
 from workbench.runs.configuring import bound_run
 from workbench.runs.lease import Lease
 from workbench.runs.local import ResultSink
-from workbench.runs.nodes import NodeAbout, NodeReply
 from workbench.runs.run_status import run_info
 from workbench.runs.runner import Runner
 from workbench.runs.store import verdicts

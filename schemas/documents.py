@@ -39,8 +39,9 @@ from workbench.core.taxonomy import TypeSuggestion
 from workbench.data.records import DuplicateReport, EmbeddingLine, RemainingProblem
 from workbench.interchange.judging_files import JudgedFiles
 from workbench.interchange.records import ExportReport, MergedRuns, PairLine, Restored, SftLine
-from workbench.labelling.records import CheckInfo, CheckLine, CheckScore, Plan
+from workbench.labelling.checks import CheckInfo, CheckLine, CheckScore
 from workbench.measuring.costs import CostReport
+from workbench.measuring.planning import Plan
 from workbench.measuring.records.curation import (
     CandidateQuestion,
     DrawReport,

@@ -22,8 +22,7 @@ from workbench.core.progress import step
 from workbench.core.run import ClusterUse
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.interchange.partitions import FilePartitions, Partition, drop_partitions, parts_of, refusals_of
-from workbench.interchange.row_files import HeldRow, RowFile, RowVerdict, row_file
-from workbench.interchange.solution_rows import problem_from_tests
+from workbench.interchange.row_files import HeldRow, RowFile, RowVerdict, problem_from_tests, row_file
 from workbench.llm.records import Halt
 from workbench.runs.executing import SolutionWork, judge_solutions
 from workbench.runs.local import ResultSink, judge_locally

@@ -16,6 +16,6 @@ The coordinator
     guidelines: versions of the guidelines. agreement: inter-annotator agreement.
 Exchange
     labels, label_export: label files. bundling: an annotator's items in a separate database. merging: adds the events
-    of other databases. incoming, believing: which of these events are trusted. records: records of checks and plans.
+    of other databases. incoming, believing: which of these events are trusted.
     store: the SQL.
 """

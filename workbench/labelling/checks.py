@@ -10,22 +10,85 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from workbench.config.settings import AnnotationPolicy
 from workbench.core.database import people
 from workbench.core.database.selection import chosen_ids
 from workbench.core.item import Refusal
+from workbench.core.label import LabelVerdict
 from workbench.core.project import ROWS, Project, batches
 from workbench.core.selection import Selection
 from workbench.data.formats.rows import read_records
 from workbench.data.store import label_lines, reading
-from workbench.labelling.records import CheckInfo, CheckLine, ChecksChanged, CheckScore
 from workbench.labelling.store import assignments, check_items
 from workbench.labelling.store.check_items import CheckCandidate, Source
+from workbench.labelling.store.check_items import CheckInfo as CheckInfo
 
 NO_ANSWER = "its answer is not known there"
 AT_WORK = "people have labels or slots on it"
 NOT_SETTLED = "annotators have not resolved it yet, or are working on it"
+
+
+class CheckLine(Struct, frozen=True, kw_only=True):
+    """One line of a file for ``workbench checks DB import``.
+
+    Attributes:
+        completion_id: The completion's own id.
+        verdict: The known answer.
+        question_id: Distinguishes completions with the same id.
+        dataset: Distinguishes questions with the same id.
+    """
+
+    completion_id: str
+    verdict: LabelVerdict
+    question_id: str | None = None
+    dataset: str | None = None
+
+
+class CheckScore(Struct, frozen=True, kw_only=True):
+    """One person's score on checks: one element of ``workbench checks DB report --json``.
+
+    Attributes:
+        n: Number of checks answered.
+        right: Number of them with the known answer.
+        accuracy: ``right / n``; None without any.
+        lo: Lower end of its 95 % interval, by question like that of a verifier's accuracy; None with too few questions.
+        hi: The upper end.
+        paused: Whether the person gets no items for now.
+        why: Why they are paused.
+    """
+
+    annotator: str
+    n: int
+    right: int
+    accuracy: float | None
+    lo: float | None
+    hi: float | None
+    paused: bool
+    why: str = ""
+
+
+class ChecksChanged(Struct, kw_only=True):
+    """The result of adding or importing checks, as numbers of items or lines.
+
+    Attributes:
+        added: Items that are checks now, or whose known answer was corrected.
+        unchanged: Items that already were checks with this answer.
+        refused: Rejected items or lines.
+        passed_over: Items that were drawn but can't be checks, if enough others can.
+        chosen_from: Items that meet the conditions.
+        seed: Seed of the random choice; None without one.
+        refusals: Reasons for rejections, with a count or line number.
+    """
+
+    added: int = 0
+    unchanged: int = 0
+    refused: int = 0
+    passed_over: int = 0
+    chosen_from: int = 0
+    seed: int | None = None
+    refusals: list[dict[str, object]] = []
 
 
 def add_checks(

@@ -9,7 +9,7 @@ from math import ceil
 from statistics import median
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from workbench.core.database import people
 from workbench.core.errors import Command, UsageError, opt
@@ -24,7 +24,6 @@ from workbench.data.store import browsing, reading
 from workbench.data.store.columns import ORIGINS
 from workbench.data.store.reading import SamplingFrame
 from workbench.labelling.assigning import RANDOM, Ordering
-from workbench.labelling.records import Plan, PlanRow
 from workbench.labelling.store import assignments, check_items
 from workbench.measuring.accuracy import accuracy
 from workbench.measuring.columns import Columns, columns
@@ -43,6 +42,68 @@ if TYPE_CHECKING:
     from workbench.statistics.confusion import BoolArray, FloatArray, IntArray
 
     Array = npt.NDArray[Any]
+
+
+class PlanRow(Struct, frozen=True, kw_only=True):
+    """One group of items.
+
+    Attributes:
+        group: A type or subtype.
+        verifier: The verifier that needs most gold in this group; None without data on any.
+        n: Number of items with gold that the verifier has judged.
+        accuracy: Its accuracy on them; None without any.
+        half_width: Half of that accuracy's 95 % interval.
+        deff: The design effect used, since completions share questions.
+        needed: Number of items with gold that the precision requires.
+        more: Number of these that have no gold yet.
+        available: Number of items without gold that can still be labelled.
+        shortfall: By how many ``more`` exceeds ``available``.
+        labels: Number of labels to make for the missing items that exist, expected adjudications included. Items that
+            need the fewest labels come first.
+        made: Number of labels that already exist on these items.
+    """
+
+    group: str
+    verifier: str | None
+    n: int
+    accuracy: float | None
+    half_width: float
+    deff: float
+    needed: int
+    more: int
+    available: int
+    shortfall: int
+    labels: int
+    made: int = 0
+
+
+class Plan(Struct, frozen=True, kw_only=True):
+    """The labels still needed so that accuracy is known to ± ``within`` in each group.
+
+    Attributes:
+        within: The required half width of the 95 % intervals.
+        by: The kind of groups.
+        gold: Which gold labels count.
+        per_item: Number of labels for each item.
+        conflict_rate: Share of doubly labelled items with a conflict; None without such items.
+        adjudications: How many of ``labels`` are expected to be adjudications.
+        labels: Number of labels to make in all groups.
+        seconds_per_label: Median seconds of the labels so far; None without recorded times.
+        hours: Projected hours of work; None without recorded times.
+        samples: Batches whose labels are not a random sample, although the plan assumes it.
+    """
+
+    within: float
+    by: str
+    gold: GoldChoice
+    per_item: int
+    conflict_rate: float | None
+    rows: list[PlanRow]
+    adjudications: int
+    labels: int
+    seconds_per_label: float | None
+    hours: float | None
+    samples: list[BatchSample] = []
 
 
 # -- Labels that the plan treats as a random sample of all items, but that are biased.

@@ -20,8 +20,7 @@ from workbench.core.database.hashes import secret
 from workbench.core.errors import UsageError, opt
 from workbench.core.verdict import Outcome, VerifierInput
 from workbench.llm.batches import BATCH_APIS, titles
-from workbench.llm.batches.files import BatchApi
-from workbench.llm.batches.records import BatchResult, BatchStatus, NewBatch, NotYetKnown, lines_of, write_lines
+from workbench.llm.batches.files import BatchApi, BatchResult, BatchStatus, NewBatch, NotYetKnown, lines_of, write_lines
 from workbench.llm.batches.server import BatchServer
 from workbench.llm.caller import StoredReply, parse_response
 from workbench.llm.dialects import CHAT_PATHS

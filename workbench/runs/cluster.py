@@ -22,13 +22,15 @@ from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, Self, TypeVar
 
 from msgspec import Struct
 
+from workbench.core.code import Provenance
 from workbench.core.errors import RunError, UsageError, opt
 from workbench.core.run import ClusterUse, NodeUse
-from workbench.core.verdict import VerifierInput
+from workbench.core.verdict import Verdict, VerifierInput
 from workbench.llm.records import Halt
+from workbench.runs.executor import LocalExecutor
 from workbench.runs.local import PacedIterator, ResultSink, always
-from workbench.runs.nodes import NodeAbout, NodeReply, ReadingNode
 from workbench.verifiers.base import AnyVerifier, identity
+from workbench.verifiers.registry import Registry
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -56,9 +58,38 @@ LEASES_PER_NODE: Final = 2
 """Number of leases that a node holds at a time: it has the next one when it finishes the first."""
 
 
+Result = TypeVar("Result")
 Answer = TypeVar("Answer")
 Payload = TypeVar("Payload")
 Key = TypeVar("Key")
+
+
+class NodeAbout(Struct, frozen=True, kw_only=True):
+    """A node's description of itself, before it gets work.
+
+    Attributes:
+        version: The version of its verifier or sandbox.
+        identity: A hash of its verifier's kind and configuration.
+        trouble: Why the node can't work; "" if it can.
+        provenance: What the results of programs at this node depend on; None if it runs no programs.
+    """
+
+    version: str
+    identity: str = ""
+    trouble: str = ""
+    provenance: Provenance | None = None
+
+
+class NodeReply(Struct, Generic[Result]):
+    """A node's results so far.
+
+    Attributes:
+        done: Pairs of a piece's number and its result, including those of earlier leases.
+        back: Numbers of the pieces that were not begun within the lease, returned for other nodes.
+    """
+
+    done: list[tuple[int, Result]]
+    back: list[int] = []
 
 
 class WorkPiece(Struct, Generic[Key, Payload]):
@@ -488,6 +519,25 @@ def _refusal(verifier: AnyVerifier, about: NodeAbout) -> str:
 
 
 # -- Verifiers that need only texts.
+
+
+class ReadingNode:
+    """The actor of a verifier that needs only texts.
+
+    Args:
+        workers: Number of worker processes.
+    """
+
+    def __init__(self, kind: str, options: dict[str, str], workers: int) -> None:
+        self._verifier = Registry().local(kind, options)
+        self._executor = LocalExecutor(self._verifier, (kind, options), workers)
+
+    def about(self) -> NodeAbout:
+        return NodeAbout(version=self._verifier.version, identity=identity(self._verifier))
+
+    def work(self, items: Sequence[tuple[int, VerifierInput]]) -> NodeReply[Verdict]:
+        verdicts = self._executor.judge([item for _, item in items])
+        return NodeReply([(number, verdict) for (number, _), verdict in zip(items, verdicts, strict=True)])
 
 
 def judge_on_cluster(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, TypeVar
 
@@ -10,21 +12,70 @@ from msgspec import structs
 
 from workbench.core.code import Execution, Level, Program, Provenance
 from workbench.core.database.connection import Database
-from workbench.core.errors import RunError
+from workbench.core.errors import RunError, WorkbenchError
 from workbench.core.run import ClusterUse
 from workbench.llm.records import Halt
-from workbench.runs.cluster import Feed, Nodes, connected
+from workbench.runs.cluster import Feed, NodeAbout, NodeReply, Nodes, connected
 from workbench.runs.local import ResultSink
-from workbench.runs.nodes import NodeAbout, SandboxNode
 from workbench.runs.store import runs as stored_runs
 from workbench.runs.store.runs import RunRow
+from workbench.verifiers.execution.levels import level_of
+from workbench.verifiers.execution.pool import SandboxPool
 from workbench.verifiers.execution.settings import PoolSettings
 from workbench.verifiers.execution.verifier import HARNESS_VERSION
 
+LEASE_S: Final = 2.0
+"""Seconds after which the unstarted work of a lease is returned."""
 PROGRAMS_PER_WORKER: Final = 100
 """Maximum number of programs in a lease, for each worker of the node."""
 
 Key = TypeVar("Key")
+
+
+class SandboxNode:
+    """The actor that runs solutions in sandboxes.
+
+    Args:
+        level: The isolation level; a node that doesn't support it reports that.
+        workers: Number of solutions that run at a time.
+        settings: Settings of the sandbox.
+    """
+
+    def __init__(self, level: Level, workers: int, settings: PoolSettings) -> None:
+        self._trouble = ""
+        self._pool: SandboxPool | None = None
+        try:
+            # The level that the user has approved at the driver must hold on this node, too.
+            level_of(level, allow_unsafe=level == "L1", scratch=settings.scratch_bytes > 0)
+            self._pool = SandboxPool(level, workers, settings=settings)
+        except WorkbenchError as error:
+            self._trouble = str(error)
+
+    def about(self) -> NodeAbout:
+        found = None if self._pool is None else self._pool.provenance()
+        return NodeAbout(version=HARNESS_VERSION, trouble=self._trouble, provenance=found)
+
+    def work(self, programs: Sequence[tuple[int, Program]]) -> NodeReply[Execution]:
+        """Return the results so far, as soon as all programs have begun or the lease is over.
+
+        Programs in progress continue during the next lease, so that no sandbox waits for another; without new programs
+        this waits for them.
+        """
+        assert self._pool is not None
+        waiting, done, until = deque(programs), list[tuple[int, Execution]](), time.monotonic() + LEASE_S
+        while time.monotonic() < until and (waiting or (self._pool.is_busy and not programs and not done)):
+            done += self._pool.turn(_pop_programs(waiting))
+        return NodeReply(done, [number for number, _ in waiting])
+
+    def drop(self, numbers: Sequence[int]) -> None:
+        """Abandon programs that are no longer needed, whether queued or running."""
+        assert self._pool is not None
+        self._pool.drop(set(numbers).__contains__)
+
+
+def _pop_programs(waiting: deque[tuple[int, Program]]) -> Iterator[tuple[int, Program]]:
+    while waiting:
+        yield waiting.popleft()
 
 
 class ClusterPool(Nodes):

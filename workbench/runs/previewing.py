@@ -26,8 +26,7 @@ from workbench.llm.check import ServerFinding, check
 from workbench.llm.records import CallFailed, Chat, Reply, Request, ending
 from workbench.llm.server import ModelServer
 from workbench.runs.choosing import construct_verifier, resolve_verifier
-from workbench.runs.pairing import with_rivals
-from workbench.runs.store.verifier_inputs import inputs
+from workbench.runs.store.verifier_inputs import inputs, with_rivals
 from workbench.runs.trust import require_trust
 from workbench.verifiers.base import ServedVerifier
 from workbench.verifiers.judges.parsers import PARSERS, Parser, parser

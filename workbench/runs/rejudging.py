@@ -1,38 +1,56 @@
 """Judge a run's items anew with other options, to see what would change; no verdict is stored.
 
-Stored replies of model servers are parsed again; local verifiers judge in a separate process (`rejudger`). Servers
-are called only by `rejudging_with_calls`; their replies are stored for the next comparison, or for a run with these
-options.
+A separate process judges, ``python -m workbench.runs.rejudging`` with a `RejudgingJob` on its stdin: it parses stored
+replies of model servers again, or calls a local verifier. Servers are called only by `asking`; their replies are stored
+for the next comparison, or for a run with these options.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import math
+import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import BinaryIO, Final, cast
+from itertools import chain
+from threading import Lock
+from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
 import msgspec
 from msgspec import Struct
 
 from workbench.config.verifiers import OWN_PROMPTS, TEMPLATE_VERSION
-from workbench.core.errors import UsageError, VerifierError, opt
-from workbench.core.progress import raise_if_cancelled, step
-from workbench.core.project import Project
+from workbench.core.database.hashes import secret
+from workbench.core.errors import UsageError, VerifierError, WorkbenchError, opt
+from workbench.core.progress import Stopped, raise_if_cancelled, step
+from workbench.core.project import Project, open_project
 from workbench.core.run import Estimate, RunInfo
-from workbench.core.verdict import Verdict
+from workbench.core.verdict import Verdict, VerifierInput
+from workbench.llm.records import Halt, Reply, Request
 from workbench.runs import verifying
 from workbench.runs.choosing import construct_verifier, resolve_verifier
 from workbench.runs.configuring import bound_run
+from workbench.runs.lease import LeaseLost, claim_runner
+from workbench.runs.local import ResultSink, judge_locally
 from workbench.runs.run_status import estimate_of, run_row
+from workbench.runs.store import calls, verdicts
 from workbench.runs.store.verifier_inputs import inputs
 from workbench.runs.trust import require_trust
 from workbench.statistics.records.probe import JUDGES_NOTHING
-from workbench.verifiers.base import AnyVerifier, ServedVerifier, identity, is_identity
-from workbench.verifiers.wire import read
+from workbench.verifiers.base import AnyVerifier, Judged, ServedVerifier, identity, is_identity
+from workbench.verifiers.judging import judged_by_server
+from workbench.verifiers.registry import Registry
+from workbench.verifiers.wire import pack, read
+
+if TYPE_CHECKING:
+    from workbench.core.database.connection import Database
+    from workbench.runs.journal import RunJournal, Waiter
+    from workbench.runs.store.calls import MadeCall
 
 _log = logging.getLogger("workbench.runner")
 _SAMPLE: Final = 20
@@ -171,7 +189,7 @@ class Rejudging:
     Args:
         items: Row ids.
         trust: Whether the user approves the model to load.
-        calls_of: The run that counts its calls; see `rejudging_with_calls`.
+        calls_of: The run that counts its calls; see `asking`.
 
     Attributes:
         missing: Row ids of items whose verdict needs replies that are not stored.
@@ -273,7 +291,7 @@ def start(project: Project, variant: Variant, *, trust: bool = False) -> RunInfo
 def _start_process(job: RejudgingJob) -> Iterator[subprocess.Popen[bytes]]:
     try:
         process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "workbench.runs.rejudger"],
+            [sys.executable, "-P", "-m", "workbench.runs.rejudging"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -297,3 +315,170 @@ def _start_process(job: RejudgingJob) -> Iterator[subprocess.Popen[bytes]]:
                 process.communicate(timeout=_PATIENCE_S)
             except subprocess.TimeoutExpired:
                 process.kill()
+
+
+# -- In that process: it writes verdicts to its stdout, one item at a time, and stores none. SIGTERM ends it, once the
+# calls in flight, which are journalled under a run, have ended or timed out.
+
+
+_CHUNK = 64
+_BEAT_S = 0.1
+_PLACES = os.cpu_count() or 1
+
+
+class _VerdictRelay(ResultSink):
+    def __init__(self, stream: BinaryIO, database: Database) -> None:
+        self._stream, self._database = stream, database
+        self._beat = 0.0
+        self._lock = Lock()
+        self.stopping = False
+
+    def put(self, message: Beat | RejudgingNotice | Rejudged | Over) -> None:
+        with self._lock:
+            self._stream.write(pack(message))
+            self._stream.flush()
+
+    def store(self, results: Sequence[tuple[int, Verdict]], found: Mapping[bytes, Verdict] = {}) -> None:
+        for item, verdict in results:
+            self.put(Rejudged(item, verdict))
+
+    def recall(self, key: bytes) -> Verdict | None:
+        return verdicts.get(self._database.reader(), key)
+
+    def check(self) -> None:
+        """Renew the heartbeat.
+
+        Raises:
+            Stopped: The caller no longer waits.
+        """
+        if self.stopping:
+            raise Stopped("It was stopped.")
+        if time.monotonic() - self._beat >= _BEAT_S:
+            self._beat = time.monotonic()
+            self.put(Beat())
+
+    def record(self, journal: RunJournal, item: int, judged: Judged, made: Sequence[MadeCall]) -> Waiter:
+        async def put() -> None:
+            await journal.flush()
+            self.put(Rejudged(item, judged.verdict))
+
+        return asyncio.ensure_future(put())
+
+
+class _WarningRelay(logging.Handler):
+    def __init__(self, answers: _VerdictRelay) -> None:
+        super().__init__(logging.WARNING)
+        self._answers = answers
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._answers.put(RejudgingNotice(record.getMessage()))
+
+
+def _judge(database: Database, job: RejudgingJob, answers: _VerdictRelay) -> Over:
+    verifier = Registry().load(job.kind, job.options)
+    chunks = _chunks(database, job.items)
+    if verifier.isolation != "served":
+        judge_locally(verifier, (job.kind, job.options), _PLACES, chunks, answers)
+        return Over()
+    served = cast("ServedVerifier", verifier)
+    if job.calls_of is not None:
+        from workbench.runs.serving import judge_on_servers, servers_of
+
+        before, trouble = calls.count(database.reader(), job.calls_of), None
+        with claim_runner(database) as lease:
+            try:
+                servers = servers_of(database, job.calls_of, served)
+                judge_on_servers(database, lease, servers, served, chunks, answers.check, answers.record)
+            except (Halt, Stopped, LeaseLost) as error:
+                why = str(error) or "Another process has become the database's runner."
+                trouble = f"{why} Received replies are stored; ask again to continue."
+        return Over(calls=calls.count(database.reader(), job.calls_of) - before, trouble=trouble)
+    asyncio.run(_judge_stored_replies(database, served, chunks, answers))
+    return Over()
+
+
+def _chunks(database: Database, items: list[int]) -> Iterator[list[VerifierInput]]:
+    for start in range(0, len(items), _CHUNK):
+        yield inputs(database, items[start : start + _CHUNK])
+
+
+# -- Model servers: stored replies, and new ones.
+
+
+class _NotStored(Halt):
+    def __init__(self) -> None:
+        super().__init__("cancelled", "No server is called.")
+
+
+class _StoredReplies:
+    """One item's access to stored replies.
+
+    Attributes:
+        lacks: Whether a needed reply was not stored.
+    """
+
+    def __init__(self, database: Database, verifier: ServedVerifier) -> None:
+        from workbench.llm.endpoint import Endpoint
+        from workbench.llm.waits import Clock
+
+        clock = Clock()
+        self._endpoints = {role: Endpoint(server, None, clock) for role, server in verifier.servers().items()}
+        self._reader = database.reader()
+        self.lacks = False
+
+    async def __call__(self, request: Request, *, step: str, role: str = "judge", sample: int = 0) -> Reply:
+        from workbench.llm.caller import raise_if_filtered
+        from workbench.llm.dialects import reread
+
+        for key in self._endpoints[role].prepare(request, sample).keys.values():
+            if (stored := calls.response(self._reader, key)) is not None:
+                return raise_if_filtered(key, reread(stored))
+        self.lacks = True
+        raise _NotStored
+
+
+async def _judge_stored_replies(
+    database: Database, verifier: ServedVerifier, chunks: Iterator[list[VerifierInput]], answers: _VerdictRelay
+) -> None:
+    from workbench.runs.serving import with_stage_workers
+
+    fence = secret(database.reader())
+    with with_stage_workers(verifier, _PLACES) as judge:
+        for item in chain.from_iterable(chunks):
+            answers.check()
+            stored = _StoredReplies(database, verifier)
+            try:
+                judged = await judged_by_server(judge, item, stored, fence)
+            except _NotStored:
+                answers.put(Rejudged(item.item, None))
+            else:
+                answers.put(Rejudged(item.item, None if stored.lacks else judged.verdict))
+
+
+def work(job: RejudgingJob, stream: BinaryIO) -> None:
+    project = open_project(job.database)
+    answers = _VerdictRelay(stream, project.database)
+    logging.getLogger("workbench.runner").addHandler(_WarningRelay(answers))
+
+    def stop(*_: object) -> None:
+        answers.stopping = True
+
+    signal.signal(signal.SIGTERM, stop)
+    try:
+        answers.put(_judge(project.database, job, answers))
+    except WorkbenchError as error:
+        answers.put(Over(trouble=str(error)))
+    finally:
+        project.close()
+
+
+def main() -> None:
+    """Run as the process; output that a verifier prints goes to stderr."""
+    job = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=RejudgingJob)
+    with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as stream:
+        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+        work(job, stream)
+
+
+if __name__ == "__main__":
+    main()

@@ -319,7 +319,7 @@ def estimate(
         VerifierError: The verifier can't be used.
     """
     from workbench.runs.choosing import construct_verifier, resolve_verifier
-    from workbench.runs.pairing import with_rivals
+    from workbench.runs.store.verifier_inputs import with_rivals
 
     chosen = resolve_verifier(project, kind, options, name)
     verifier = construct_verifier(chosen)

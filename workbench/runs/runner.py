@@ -28,10 +28,10 @@ from workbench.llm.records import Halt
 from workbench.runs.lease import Lease, LeaseLost, Postponed
 from workbench.runs.liveness import interrupted_trials, log_path, remove_trial
 from workbench.runs.local import ResultSink, judge_locally
-from workbench.runs.pairing import paired
 from workbench.runs.store import runs, verdicts
 from workbench.runs.store.runs import RunRow
 from workbench.runs.store.verdicts import TestResult
+from workbench.runs.store.verifier_inputs import paired
 from workbench.verifiers.base import AnyVerifier, Judged, SandboxedVerifier, ServedVerifier, is_identity
 from workbench.verifiers.duel.pairwise import Pairwise
 from workbench.verifiers.registry import Registry

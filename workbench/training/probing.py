@@ -18,8 +18,7 @@ from workbench.core.project import Project
 from workbench.core.text.inert import inert
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.llm.transport import MAX_REPLY_BYTES
-from workbench.runs.probes import ProbingPlan, run
-from workbench.runs.probing import Collector, Subject, Watch
+from workbench.runs.probes import Collector, ProbingPlan, Subject, Watch, run
 from workbench.statistics.records.probe import ProbeReport
 from workbench.training.records import RewardAnswer, RewardAnswers, RewardBatch, RewardHealth, RewardItem, RewardRefusal
 from workbench.verifiers.base import identity

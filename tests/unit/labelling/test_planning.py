@@ -21,9 +21,8 @@ from workbench.core.project import Project
 from workbench.core.verdict import Outcome
 from workbench.labelling import people
 from workbench.labelling.annotating import AnnotationSession, Answer
-from workbench.labelling.records import Plan, PlanRow
 from workbench.measuring.accuracy import accuracy
-from workbench.measuring.planning import plan, plan_text
+from workbench.measuring.planning import Plan, PlanRow, plan, plan_text
 from workbench.statistics.prediction_powered import half_width, needed_items
 
 GOLD, FREE = 30, 400

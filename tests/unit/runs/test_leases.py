@@ -16,10 +16,10 @@ from workbench.core.code import Execution, Program
 from workbench.core.errors import RunError
 from workbench.core.run import ClusterUse
 from workbench.llm.records import Halt
-from workbench.runs import cluster, nodes
-from workbench.runs.cluster import Feed, Nodes
+from workbench.runs import cluster, cluster_pool
+from workbench.runs.cluster import Feed, NodeAbout, NodeReply, Nodes, ReadingNode
+from workbench.runs.cluster_pool import SandboxNode
 from workbench.runs.local import PacedIterator, ResultSink
-from workbench.runs.nodes import NodeAbout, NodeReply, ReadingNode, SandboxNode
 from workbench.verifiers.execution import levels
 from workbench.verifiers.execution.settings import DEFAULTS
 from workbench.verifiers.registry import Registry
@@ -398,8 +398,8 @@ def test_a_sandbox_goes_on_with_what_is_under_way_and_gives_back_what_has_not_be
     monkeypatch.setattr(nodes, "level_of", lambda *_, **__: "L3")
     node = SandboxNode("L3", 2, DEFAULTS)
     pool: Any = node._pool
-    monkeypatch.setattr(nodes, "time", SimpleNamespace(monotonic=lambda: pool.seconds))
-    monkeypatch.setattr(nodes, "LEASE_S", 20.0)
+    monkeypatch.setattr(cluster_pool, "time", SimpleNamespace(monotonic=lambda: pool.seconds))
+    monkeypatch.setattr(cluster_pool, "LEASE_S", 20.0)
     program = Program(source="", tests=())
     first = node.work([(number, program) for number in range(9)])
     assert first == NodeReply([(number, PASSED) for number in range(1, 8)])

@@ -70,8 +70,7 @@ from workbench.runs.previewing import (
 from workbench.statistics.records.probe import PAIRWISE, AcceptedProbe
 
 if TYPE_CHECKING:
-    from workbench.runs.probes import ProbingPlan
-    from workbench.runs.probing import Watch
+    from workbench.runs.probes import ProbingPlan, Watch
 
 
 class ModelsOptions(Options, frozen=True, kw_only=True):

@@ -37,10 +37,10 @@ from workbench.statistics.records.report import BatchOrder, OrderName
 if TYPE_CHECKING:
     from workbench.core.label import LabelLine
     from workbench.labelling.assigning import Assigned
+    from workbench.labelling.checks import CheckInfo, ChecksChanged, CheckScore
     from workbench.labelling.coordinating import Flag
     from workbench.labelling.guidelines import Version
     from workbench.labelling.people import AnnotatorInfo
-    from workbench.labelling.records import CheckInfo, ChecksChanged, CheckScore
 
 
 class AnnotatorsOptions(Options, frozen=True, kw_only=True):

@@ -7,10 +7,11 @@ import sqlite3
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
+from msgspec import Struct
+
 from workbench.core.database.events import IN_FORCE
 from workbench.core.database.people import now
 from workbench.core.label import LabelVerdict
-from workbench.labelling.records import CheckInfo
 
 Source = Literal["imported", "people", "file"]
 """Origin of a check's answer: the imported gold, the annotators' gold, or a file."""
@@ -31,6 +32,22 @@ class CheckCandidate(NamedTuple):
     settled: bool
     touched: bool
     is_check: bool
+
+
+class CheckInfo(Struct, frozen=True):
+    """A check: one element of ``workbench checks DB list --json``.
+
+    Attributes:
+        answered: Number of people who have answered it.
+        right: Number of them who gave the known answer.
+    """
+
+    dataset: str
+    question_id: str
+    completion_id: str
+    verdict: LabelVerdict
+    answered: int
+    right: int
 
 
 class CheckTally(NamedTuple):

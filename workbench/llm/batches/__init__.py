@@ -1,8 +1,7 @@
 """Batch APIs: calls that a provider answers together, within a day and at half the price.
 
-records: a batch, its status and results. server: one provider's addresses, with key and retries.
-files: providers that exchange files (OpenAI, Gemini, Mistral). anthropic: all calls in the request that creates the
-batch.
+server: one provider's addresses, with key and retries. files: a batch, its status and results, and providers that
+exchange files (OpenAI, Gemini, Mistral). anthropic: all calls in the request that creates the batch.
 """
 
 from __future__ import annotations

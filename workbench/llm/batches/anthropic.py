@@ -12,15 +12,16 @@ from typing import Any, BinaryIO, ClassVar, Final
 import msgspec
 from msgspec import Struct
 
-from workbench.llm.batches.files import BatchApi, name_in
-from workbench.llm.batches.records import (
+from workbench.llm.batches.files import (
     CANCELLED,
     EXPIRED,
+    BatchApi,
     BatchResult,
     NewBatch,
     NotYetKnown,
     decoded_line,
     lines_of,
+    name_in,
     write_lines,
 )
 from workbench.llm.batches.server import BatchServer

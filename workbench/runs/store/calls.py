@@ -373,6 +373,11 @@ def get(connection: sqlite3.Connection, run: int) -> RunUsage | None:
     return RunUsage(**values | {name: msgspec.json.decode(values[name]) for name in ("errors", "warnings")})
 
 
+def count(connection: sqlite3.Connection, run: int) -> int:
+    used = get(connection, run)
+    return 0 if used is None else used.calls
+
+
 def put(connection: sqlite3.Connection, run: int, usage: RunUsage) -> None:
     values = structs.asdict(usage)
     for name in ("errors", "warnings"):

@@ -17,8 +17,7 @@ from tests.commands import run
 from tests.helpers import make_project
 from workbench.app.cli import root
 from workbench.core.project import Project
-from workbench.runs.probes import ProbingPlan
-from workbench.runs.probing import Watch
+from workbench.runs.probes import ProbingPlan, Watch
 
 
 @pytest.fixture

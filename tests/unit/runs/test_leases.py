@@ -394,8 +394,8 @@ def test_a_sandbox_goes_on_with_what_is_under_way_and_gives_back_what_has_not_be
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Programs 0, 10 … hang: they keep no other one from its result, and none from another node."""
-    monkeypatch.setattr(nodes, "SandboxPool", HeldPool)
-    monkeypatch.setattr(nodes, "level_of", lambda *_, **__: "L3")
+    monkeypatch.setattr(cluster_pool, "SandboxPool", HeldPool)
+    monkeypatch.setattr(cluster_pool, "level_of", lambda *_, **__: "L3")
     node = SandboxNode("L3", 2, DEFAULTS)
     pool: Any = node._pool
     monkeypatch.setattr(cluster_pool, "time", SimpleNamespace(monotonic=lambda: pool.seconds))

@@ -16,11 +16,7 @@ from workbench.core.database import changes
 from workbench.core.database.connection import Database
 from workbench.core.database.selection import (
     FROM_ITEMS,
-    IS_CHECK,
-    STATE,
-    VISIBLE,
     compile_selection,
-    items_sql,
     selected_sql,
 )
 from workbench.core.database.values import decode_stored
@@ -320,27 +316,6 @@ def _items_in_range(database: Database, run: int, selection: Selection, after: i
         )
         .fetchall()
     )
-
-
-def sibling_completions(connection: sqlite3.Connection, item: int) -> list[int]:
-    """Return row ids of the completions of an item's question, without excluded ones and checks, in import order.
-
-    The item itself may be among them.
-    """
-    where = f"{VISIBLE} AND {STATE} <> 'excluded' AND NOT {IS_CHECK}"
-    rows = connection.execute(
-        f"SELECT c.id FROM {items_sql(where)} WHERE {where} "
-        "AND c.question_id = (SELECT question_id FROM completions WHERE id = ?) ORDER BY c.id",
-        (item,),
-    )
-    return [one for (one,) in rows]
-
-
-def texts(connection: sqlite3.Connection, items: Sequence[int]) -> list[tuple[int, str]]:
-    return connection.execute(
-        "SELECT t.id, t.text FROM json_each(?) AS wanted CROSS JOIN completion_text AS t ON t.id = wanted.value",
-        (msgspec.json.encode(list(items)).decode(),),
-    ).fetchall()
 
 
 # -- Workers' results, by a hash of the compared values: equal comparisons are made once.

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import structs
 
 from workbench.core.database.connection import Database
-from workbench.core.database.selection import SUBTYPE
+from workbench.core.database.selection import IS_CHECK, STATE, SUBTYPE, VISIBLE, items_sql
 from workbench.core.verdict import Rival, VerifierInput
-from workbench.runs.store import verdicts
-from workbench.verifiers.base import Identified
-from workbench.verifiers.duel.pairwise import Pairwise
+
+if TYPE_CHECKING:
+    from workbench.verifiers.base import Identified
+    from workbench.verifiers.duel.pairwise import Pairwise
 
 
 def _extra_field_sql(name: str) -> str:
@@ -86,6 +89,9 @@ def _public_examples(database: Database, questions: list[int]) -> dict[int, str]
 
 
 def with_rivals(database: Database, verifier: Identified, items: Iterable[VerifierInput]) -> list[VerifierInput]:
+    # Only this verifier compares completions.
+    from workbench.verifiers.duel.pairwise import Pairwise
+
     if not isinstance(verifier, Pairwise):
         return list(items)
     return [structs.replace(item, rivals=_rivals(database, item.item, verifier.opponents)) for item in items]
@@ -102,10 +108,31 @@ def paired(
 
 def _rivals(database: Database, item: int, count: int) -> tuple[Rival, ...]:
     reader = database.reader()
-    circle = verdicts.sibling_completions(reader, item)
+    circle = _sibling_completions(reader, item)
     if item not in circle:
         return ()
     here = circle.index(item)
     steps = [step for distance in range(1, count // 2 + 1) for step in (distance, -distance)]
     near = dict.fromkeys(circle[(here + step) % len(circle)] for step in steps)
-    return tuple(Rival(item=one, completion=text) for one, text in verdicts.texts(reader, [*near]) if one != item)
+    return tuple(Rival(item=one, completion=text) for one, text in _completion_texts(reader, [*near]) if one != item)
+
+
+def _sibling_completions(connection: sqlite3.Connection, item: int) -> list[int]:
+    """Return row ids of the completions of an item's question, without excluded ones and checks, in import order.
+
+    The item itself may be among them.
+    """
+    where = f"{VISIBLE} AND {STATE} <> 'excluded' AND NOT {IS_CHECK}"
+    rows = connection.execute(
+        f"SELECT c.id FROM {items_sql(where)} WHERE {where} "
+        "AND c.question_id = (SELECT question_id FROM completions WHERE id = ?) ORDER BY c.id",
+        (item,),
+    )
+    return [one for (one,) in rows]
+
+
+def _completion_texts(connection: sqlite3.Connection, items: Sequence[int]) -> list[tuple[int, str]]:
+    return connection.execute(
+        "SELECT t.id, t.text FROM json_each(?) AS wanted CROSS JOIN completion_text AS t ON t.id = wanted.value",
+        (msgspec.json.encode(list(items)).decode(),),
+    ).fetchall()

@@ -127,16 +127,6 @@ def accept_grants(database: Path, grants: list[Grant]) -> None:
         write_whole(_grant_file(database, grant), f"{os.fspath(database.resolve())!a}\n{grant.text}\n")
 
 
-def require(database: Path, servers: Mapping[str, ModelServer], options: Mapping[str, str]) -> None:
-    """Raise an error unless the user has accepted all grants of a verifier; for the arguments see `grants_of`.
-
-    Raises:
-        NotTrustedError: A grant is missing; the message shows it.
-        UsageError: The template can't be read.
-    """
-    require_grants(database, grants_of(servers, options))
-
-
 def require_grants(database: Path, grants: list[Grant]) -> None:
     """Raise an error unless the user has accepted these grants.
 

@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from workbench.config.trust import NotTrustedError, UnsafeError, model_grants, require, require_grants
+from workbench.config.trust import NotTrustedError, UnsafeError, require_grants
 from workbench.core.code import Provenance
 from workbench.core.database.connection import Database
 from workbench.core.errors import Command, RunError, WorkbenchError, opt
@@ -32,6 +32,7 @@ from workbench.runs.store import runs, verdicts
 from workbench.runs.store.runs import RunRow
 from workbench.runs.store.verdicts import TestResult
 from workbench.runs.store.verifier_inputs import paired
+from workbench.runs.trust import needed_grants
 from workbench.verifiers.base import AnyVerifier, Judged, SandboxedVerifier, ServedVerifier, is_identity
 from workbench.verifiers.duel.pairwise import Pairwise
 from workbench.verifiers.registry import Registry
@@ -122,7 +123,8 @@ class Runner:
         _log.info("run %d: %s %s begins", run.id, run.verifier.name, run.version)
         try:
             verifier = _load_verifier(run)
-            _require_trust(self._database.path, run, verifier)
+            # Another person may have queued the run.
+            require_grants(self._database.path, needed_grants(verifier, run.verifier.options))
             sink = _Sink(self, self._database, self._lease, run.id)
             _judge(self._database, run, verifier, sink)
             judged = -1
@@ -299,17 +301,6 @@ def _load_verifier(run: RunRow) -> AnyVerifier:
             f"Start a new run with: {Command('verify')}",
         )
     return verifier
-
-
-def _require_trust(database: Path, run: RunRow, verifier: AnyVerifier) -> None:
-    """Check that the user has approved the servers, the template and the model of a run, whoever queued it.
-
-    Raises:
-        NotTrustedError: The user has not approved the verifier.
-    """
-    if verifier.isolation == "served":
-        require(database, cast("ServedVerifier", verifier).servers(), run.verifier.options)
-    require_grants(database, model_grants(verifier))
 
 
 def run_database(path: Path) -> int:

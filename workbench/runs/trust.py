@@ -17,7 +17,15 @@ if TYPE_CHECKING:
     from workbench.llm.server import ModelServer
     from workbench.verifiers.base import AnyVerifier, SandboxedVerifier, ServedVerifier
 
-__all__ = ["Grant", "NotTrustedError", "UnsafeError", "require_level", "require_servers", "require_trust"]
+__all__ = [
+    "Grant",
+    "NotTrustedError",
+    "UnsafeError",
+    "needed_grants",
+    "require_level",
+    "require_servers",
+    "require_trust",
+]
 
 
 def require_trust(project: Project, verifier: AnyVerifier, options: Mapping[str, str], *, accept: bool) -> None:
@@ -33,7 +41,7 @@ def require_trust(project: Project, verifier: AnyVerifier, options: Mapping[str,
         NotTrustedError: The user has not approved the verifier; nothing may be sent.
         UsageError: The template can't be read, or the user's configuration folder can't be written.
     """
-    _require_grants(project, _needed_grants(verifier, options), accept)
+    _require_grants(project, needed_grants(verifier, options), accept)
 
 
 def require_servers(project: Project, servers: Mapping[str, ModelServer], *, accept: bool) -> None:
@@ -71,7 +79,7 @@ def _require_grants(project: Project, grants: list[Grant], accept: bool) -> None
         trust.require_grants(project.path, grants)
 
 
-def _needed_grants(verifier: AnyVerifier, options: Mapping[str, str]) -> list[Grant]:
+def needed_grants(verifier: AnyVerifier, options: Mapping[str, str]) -> list[Grant]:
     if verifier.isolation == "served":
         servers = cast("ServedVerifier", verifier).servers()
         return [*trust.grants_of(servers, options), *trust.model_grants(verifier)]

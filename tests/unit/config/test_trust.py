@@ -34,7 +34,7 @@ def accept(database: Path, one: ModelServer, options: dict[str, str] | None = No
 
 def refused(database: Path, one: ModelServer, options: dict[str, str] | None = None) -> str:
     with pytest.raises(NotTrustedError) as caught:
-        trust.require(database, {"judge": one}, options or {})
+        trust.require_grants(database, trust.grants_of({"judge": one}, options or {}))
     assert caught.value.exit_code == 2
     assert "--trust" in caught.value.hint
     return caught.value.message
@@ -52,7 +52,7 @@ def test_nothing_is_trusted_at_first_this_machine_included(home: Path, tmp_path:
 def test_what_was_accepted_is_trusted_and_nothing_else(home: Path, tmp_path: Path) -> None:
     database = tmp_path / "p.db"
     accept(database, server())
-    trust.require(database, {"judge": server(), "tests": server()}, {})
+    trust.require_grants(database, trust.grants_of({"judge": server(), "tests": server()}, {}))
     refused(database, server(key="OTHER_KEY"))
     refused(database, server(key=None))
     refused(database, server("https://one.example/v2"))
@@ -63,7 +63,7 @@ def test_one_database_by_two_paths_is_one(home: Path, tmp_path: Path, monkeypatc
     (tmp_path / "link").symlink_to(tmp_path)
     accept(tmp_path / "link" / "p.db", server())
     monkeypatch.chdir(tmp_path)
-    trust.require(Path("p.db"), {"judge": server()}, {})
+    trust.require_grants(Path("p.db"), trust.grants_of({"judge": server()}, {}))
 
 
 def test_a_key_that_a_server_s_kind_implies_counts(home: Path, tmp_path: Path) -> None:
@@ -75,15 +75,15 @@ def test_a_template_is_trusted_by_its_text(home: Path, tmp_path: Path) -> None:
     template.write_text("first")
     options = {"template": str(template)}
     with pytest.raises(NotTrustedError) as caught:
-        trust.require(tmp_path / "p.db", {"judge": server()}, options)
+        trust.require_grants(tmp_path / "p.db", trust.grants_of({"judge": server()}, options))
     assert [grant.content for grant in caught.value.grants] == ["", "first"]
     accept(tmp_path / "p.db", server(), options)
-    trust.require(tmp_path / "p.db", {"judge": server()}, options)
+    trust.require_grants(tmp_path / "p.db", trust.grants_of({"judge": server()}, options))
     template.write_text("second")
     assert "mine.toml" in refused(tmp_path / "p.db", server(), options)
     template.unlink()
     with pytest.raises(UsageError, match="no template"):
-        trust.require(tmp_path / "p.db", {"judge": server()}, options)
+        trust.require_grants(tmp_path / "p.db", trust.grants_of({"judge": server()}, options))
 
 
 def test_published_prompts_are_trusted_by_their_text(home: Path, tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_published_prompts_are_trusted_by_their_text(home: Path, tmp_path: Path)
     options = {"published": str(tmp_path / "copy")}
     assert "w_ref.txt" in refused(tmp_path / "p.db", server(), options)
     accept(tmp_path / "p.db", server(), options)
-    trust.require(tmp_path / "p.db", {"judge": server()}, options)
+    trust.require_grants(tmp_path / "p.db", trust.grants_of({"judge": server()}, options))
     (prompt.parent / "wo_ref.txt").write_text("another")
     assert "wo_ref.txt" in refused(tmp_path / "p.db", server(), options)
     (prompt.parent / "wo_ref.txt").unlink()

@@ -140,7 +140,7 @@ def test_a_route_changes_no_judges_name_and_has_to_be_accepted(tmp_path: Path, m
     database = tmp_path / "p.db"
     trust.accept_grants(database, trust.grants_of({"judge": server_from(GIVEN)}, {}))
     with pytest.raises(trust.NotTrustedError, match=r"through the proxy http://proxy\.example:3128 trusting ours\.pem"):
-        trust.require(database, {"judge": server_from(routed)}, {})
+        trust.require_grants(database, trust.grants_of({"judge": server_from(routed)}, {}))
     for wrong in ("proxy.example", "http://me:secret@proxy.example:3128"):
         with pytest.raises(ValueError, match=r"^proxy: use an address") as caught:
             server_from(GIVEN | {"proxy": wrong})

@@ -270,12 +270,9 @@ def allowed_level(database: Path, verifier: SandboxedVerifier) -> Level:
     """Return the level of a queued run that the user of this account has approved.
 
     Raises:
-        NotTrustedError: The user has not approved the interpreter that the verifier names.
         UnsafeError: Only resource limits would apply, and the user has not approved that.
         RunError: This machine doesn't support the level, or the writable folder.
         VerifierError: The level has no writable folder.
     """
-    if verifier.interpreter is not None:
-        trust.require_grants(database, [trust.interpreter_grant(verifier.interpreter)])
     unsafe = not trust.missing_grants(database, [UNSAFE])
     return level_of(verifier.wanted, allow_unsafe=unsafe, scratch=verifier.scratch > 0)

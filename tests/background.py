@@ -18,7 +18,7 @@ import pytest
 
 from tests.helpers import make_project, numbered
 from workbench.core.project import Project
-from workbench.runs.liveness import is_alive
+from workbench.runs.lease import is_alive
 from workbench.runs.run_status import wait
 from workbench.runs.store import runs
 from workbench.runs.verifying import start

@@ -23,8 +23,7 @@ from tests.served_runs import check_sums
 from tests.servers.scripted import Received, Scripted, ScriptedServer, scripted
 from workbench.core.project import Project, opened_project
 from workbench.core.run import RunInfo
-from workbench.runs.lease import Lease
-from workbench.runs.liveness import is_alive
+from workbench.runs.lease import Lease, is_alive
 from workbench.runs.run_status import run_costs, run_info
 from workbench.runs.store import runs as stored_runs
 from workbench.runs.transcripts import transcripts_of

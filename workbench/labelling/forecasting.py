@@ -11,7 +11,7 @@ from workbench.core.database import people
 from workbench.core.database.values import timestamp_of
 from workbench.core.project import Project
 from workbench.core.text.figures import counted
-from workbench.labelling.store import forecasting as store
+from workbench.labelling.store import assignments as store
 
 _DAY = timedelta(days=1)
 _WEEK = timedelta(days=7)
@@ -51,7 +51,7 @@ class Forecast(Struct, frozen=True, kw_only=True):
 def forecast(project: Project, now: datetime | None = None) -> Forecast:
     reader, now = project.database.reader(), now or datetime.now(UTC)
     slots = store.slots(reader)
-    return _forecast(slots, store.recent(reader, _week_before(now)), now)
+    return _forecast(slots, store.recent_labels(reader, _week_before(now)), now)
 
 
 def own_forecast(project: Project, name: str, done: int, left: int) -> Forecast:
@@ -62,7 +62,7 @@ def own_forecast(project: Project, name: str, done: int, left: int) -> Forecast:
     """
     reader, now = project.database.reader(), datetime.now(UTC)
     person = people.find(project.database, name).id
-    return _forecast(store.Slots(done=done, left=left), store.recent(reader, _week_before(now), person), now)
+    return _forecast(store.Slots(done=done, left=left), store.recent_labels(reader, _week_before(now), person), now)
 
 
 def _week_before(now: datetime) -> str:

@@ -15,8 +15,8 @@ from workbench.core.project import Project
 from workbench.core.taxonomy import ANSWER_TYPE, TYPES, TypeCell, TypeReport, TypeSuggestion
 from workbench.data.store import browsing
 from workbench.labelling import ledger
-from workbench.labelling.store import suggestions as stored
 from workbench.measuring.judged import judges_of
+from workbench.measuring.store import curation as stored
 from workbench.runs.store import runs as stored_runs
 
 
@@ -51,7 +51,7 @@ def type_reports(project: Project) -> list[TypeReport]:
     reader = project.database.reader()
     kinds = {verifier.name: verifier.kind for verifier in stored_runs.verifiers(reader)}
     return [
-        agreement_of(name, run, list(stored.suggestions(reader, run)))
+        agreement_of(name, run, list(stored.run_suggestions(reader, run)))
         for run, name in browsing.newest_runs(reader).items()
         if kinds[name] == ANSWER_TYPE
     ]

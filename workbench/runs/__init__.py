@@ -3,7 +3,7 @@
 verifying: start, pause, cancel, resume. choosing, configuring, trust: selection, options and approval of verifiers.
 examples: a judge's few-shot examples. run_status: state of runs; deleting a run. verdict_files: export and import of
 verdicts.
-store: the SQL. runner: the process. liveness, lease: its start, its lock and its claim on the database.
+store: the SQL. runner: the process. lease: its start, its lock and its claim on the database.
 executor, local: verifiers on this machine, for callers in any thread and for runs.
 session, journal: calls to model servers. serving: verifiers that make them. executing: verifiers that run programs.
 cluster: many machines, and the worker on each. cluster_pool: their sandboxes.

@@ -21,7 +21,7 @@ from workbench.core.project import Project, at_one_moment
 from workbench.core.run import ACTIVE, GENERATION, IMPORTED, Amount, Estimate, RunCosts, RunInfo, RunUsage
 from workbench.core.selection import Selection
 from workbench.core.verdict import VerifierInput
-from workbench.runs.liveness import ensure_runner, is_alive, living_runner, log_path, waiting
+from workbench.runs.lease import ensure_runner, is_alive, living_runner, log_path, waiting
 from workbench.runs.store import batches, calls, verdicts
 from workbench.runs.store import runs as stored_runs
 from workbench.runs.store import verdicts as stored_verdicts

@@ -21,12 +21,12 @@ from workbench.config.trust import NotTrustedError, UnsafeError, require_grants
 from workbench.core.code import Provenance
 from workbench.core.database.connection import Database
 from workbench.core.errors import Command, RunError, WorkbenchError, opt
+from workbench.core.files import is_locked
 from workbench.core.run import STATE_AFTER, ClusterUse, Request, RunState
 from workbench.core.selection import Selection
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.llm.records import Halt
-from workbench.runs.lease import Lease, LeaseLost, Postponed
-from workbench.runs.liveness import interrupted_trials, log_path, remove_trial
+from workbench.runs.lease import Lease, LeaseLost, Postponed, log_path, trial_lock_path
 from workbench.runs.local import ResultSink, judge_locally
 from workbench.runs.store import runs, verdicts
 from workbench.runs.store.runs import RunRow
@@ -77,8 +77,6 @@ class Runner:
             while True:
                 while (run := self._next_run()) is not None:
                     self._execute(run)
-                for trial in interrupted_trials(self._database):
-                    self._lease.store(partial(remove_trial, self._database, trial=trial))
                 runs.checkpoint(self._database)
                 if self._wait_for_run():
                     return
@@ -104,6 +102,12 @@ class Runner:
 
     def _next_run(self) -> RunRow | None:
         self.check()
+        for trial in runs.trials(self._database.reader()):
+            place = trial_lock_path(self._database.path, trial.verifier.name)
+            if not is_locked(place):
+                # The process that waited for it has ended.
+                place.unlink(missing_ok=True)
+                self._lease.store(partial(runs.remove, run=trial.id))
         return self._lease.store(runs.take_next)
 
     def _wait_for_run(self) -> bool:

@@ -20,8 +20,7 @@ from workbench.llm.caller import Filtered, StoredReply
 from workbench.llm.records import Halt, Reply, Request
 from workbench.runs.executor import TOO_LONG, ExecutorClosed, LocalExecutor
 from workbench.runs.journal import NO_ITEM, RunJournal, Waiter, add_item
-from workbench.runs.lease import Lease, LeaseLost
-from workbench.runs.liveness import clock
+from workbench.runs.lease import Lease, LeaseLost, clock
 from workbench.runs.session import RunServers, Session, TaskSource, opened_session
 from workbench.runs.store.calls import MadeCall
 from workbench.verifiers.base import Judged, Pending, ServedVerifier

@@ -13,7 +13,7 @@ from workbench.core.project import Project
 from workbench.core.run import ACTIVE, VerdictEvidence
 from workbench.core.selection import Condition, Selection
 from workbench.llm.records import RESUME
-from workbench.runs.liveness import interrupted_trials, remove_trial, trial_lock_path
+from workbench.runs.lease import trial_lock_path
 from workbench.runs.run_status import delete, run_info_without_counts, wait
 from workbench.runs.store import runs as stored_runs
 from workbench.runs.transcripts import transcript
@@ -56,7 +56,6 @@ def try_out(
     Raises:
         UsageError, NotTrustedError, VerifierError, RunError: As when a run is started.
     """
-    delete_interrupted_trials(project)
     name, few = stored_runs.trial_name(), _labelled_if_any(project, selection)
     lock = take_lock(trial_lock_path(project.path, name))
     assert lock is not None
@@ -89,15 +88,3 @@ def _labelled_if_any(project: Project, selection: Selection) -> Selection:
 def _last_replies(project: Project, run: int, found: Iterable[VerdictEvidence]) -> dict[int, str]:
     calls = {one.item: transcript(project, run, one.item).calls for one in found}
     return {item: asked[-1].text for item, asked in calls.items() if asked}
-
-
-def delete_interrupted_trials(project: Project) -> None:
-    """Delete trials that were interrupted by the end of their process; the runner deletes those it executes."""
-    for run in interrupted_trials(project.database):
-        info = run_info_without_counts(project, run.id)
-        if info.state in ACTIVE and info.alive:
-            continue
-        with project.database.write("full") as connection:
-            if run.state == "running":
-                stored_runs.drop_lease(connection)
-            remove_trial(project.database, connection, run)

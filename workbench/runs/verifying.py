@@ -30,7 +30,7 @@ from workbench.core.selection import Selection
 from workbench.data.store import tests
 from workbench.runs.choosing import construct_verifier, require_runnable, resolve_verifier, verifiers_in_settings
 from workbench.runs.configuring import bound_run
-from workbench.runs.liveness import ensure_runner, living_runner
+from workbench.runs.lease import ensure_runner, living_runner
 from workbench.runs.run_status import run_info, run_info_without_counts, run_row
 from workbench.runs.store import batches as stored_batches
 from workbench.runs.store import calls

@@ -17,7 +17,7 @@ from workbench.core.files import NotOwnFileError, append_own, cache_folder, open
 from workbench.core.project import open_project
 from workbench.measuring import browsing
 from workbench.measuring.column_memory import ColumnMemory
-from workbench.runs import liveness
+from workbench.runs import lease
 from workbench.tables.files import write_next_to
 
 ANOTHER = 65534
@@ -88,9 +88,9 @@ def test_it_is_named_and_left(tmp_path: Path, victim: Path, put: Callable[[Path,
 @hostile
 def test_a_runner_writes_no_log_there(tmp_path: Path, victim: Path, put: Callable[[Path, Path], None]) -> None:
     project = make_project(tmp_path, numbered(2))
-    put(liveness.log_path(project.path), victim)
+    put(lease.log_path(project.path), victim)
     with pytest.raises(RunError, match=r"can't be started: .*p\.db\.runner\.log: it is .*remove it"):
-        liveness.ensure_runner(project.database)
+        lease.ensure_runner(project.database)
 
 
 @hostile

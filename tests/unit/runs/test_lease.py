@@ -36,8 +36,7 @@ from workbench.app.cli import root
 from workbench.core.errors import Cause, RunError, StoreError
 from workbench.core.project import Project, open_project
 from workbench.runs import lease as leases
-from workbench.runs.lease import Lease, LeaseLost
-from workbench.runs.liveness import Notice, ensure_runner, is_alive, lock_path, log_path, look
+from workbench.runs.lease import Lease, LeaseLost, Notice, ensure_runner, is_alive, lock_path, log_path, look
 from workbench.runs.run_status import removal, runs, wait
 from workbench.runs.store import runs as stored
 from workbench.runs.store.runs import LeaseRow
@@ -126,7 +125,7 @@ def test_no_child_of_a_runner_keeps_its_lock(project: Project) -> None:
 
 def test_a_lock_that_everybody_looks_at_can_be_taken(project: Project, other: LeaseRow) -> None:
     looker = (
-        "import sys\nfrom pathlib import Path\nfrom workbench.runs.liveness import look\nprint(1, flush=True)\n"
+        "import sys\nfrom pathlib import Path\nfrom workbench.runs.lease import look\nprint(1, flush=True)\n"
         "while True: look(Path(sys.argv[1]))"
     )
     put(project, other)

@@ -19,7 +19,7 @@ from workbench.core.project import Project
 from workbench.core.selection import Selection, selection_of
 from workbench.runs import verifying
 from workbench.runs.run_status import runs
-from workbench.runs.trying import TRIED, delete_interrupted_trials, try_out
+from workbench.runs.trying import TRIED, try_out
 
 SCRIPT = """
 import sys
@@ -97,7 +97,7 @@ def test_a_trial_killed_midway_is_listed_nowhere_and_goes_when_its_runner_rests(
         until(lambda: stored(project) == (0, 0, 0))
 
 
-def test_a_trial_whose_runner_was_killed_too_goes_when_somebody_comes(project: Project) -> None:
+def test_a_trial_whose_runner_was_killed_too_goes_with_the_next_run(project: Project) -> None:
     asked, go_on = threading.Event(), threading.Event()
 
     def answer(_: Received) -> str:
@@ -112,8 +112,11 @@ def test_a_trial_whose_runner_was_killed_too_goes_when_somebody_comes(project: P
         os.kill(runner, signal.SIGKILL)
         until(lambda: runner_pid(project) is None)
         go_on.set()
-        delete_interrupted_trials(project)
-        assert stored(project) == (0, 0, 0)
+        calls = len(server.received)
+        verifying.start(project, "exact")
+        until(lambda: runs(project)[0].state == "complete")
+        assert stored(project)[:2] == (1, 1), "the run alone"
+        assert len(server.received) == calls
 
 
 def test_items_that_have_gold_are_tried_first(tmp_path: Path) -> None:

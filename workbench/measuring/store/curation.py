@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from msgspec import Struct, structs
 
 from workbench.core.database.events import IN_FORCE, OF_THIS_ROUND
-from workbench.core.database.selection import VISIBLE_QUESTION
+from workbench.core.database.selection import SUBTYPE, VISIBLE, VISIBLE_QUESTION
 from workbench.core.database.values import as_record, now
 from workbench.core.taxonomy import TypeSuggestion
 from workbench.measuring.records.curation import DUPLICATE, UNREADABLE, OutQuestion, PoolQuestion, Scope
@@ -260,3 +260,44 @@ def drawn(connection: sqlite3.Connection) -> Iterator[tuple[str, str | None, int
         "WHERE x.version = (SELECT max(version) FROM sets WHERE name = x.name) GROUP BY x.id, s.id ORDER BY x.id"
     )
     yield from rows.fetchall()
+
+
+# -- Answer types that a run suggests: one a question, from the verdicts on its completions.
+
+
+# Completions of one question share one suggestion. If calls failed for some of them, one with a suggestion comes first.
+_QUERY = f"""
+    SELECT d.name, q.key, {SUBTYPE}, e.rule, v.reason, q.id FROM verdicts AS v
+    JOIN completions AS c ON c.id = v.completion_id
+    JOIN questions AS q ON q.id = c.question_id
+    JOIN datasets AS d ON d.id = q.dataset_id
+    LEFT JOIN item_states AS i ON i.completion_id = c.id
+    LEFT JOIN verdict_evidence AS e
+      ON e.run_id = v.run_id AND e.completion_id = v.completion_id AND e.sample = v.sample
+    WHERE v.run_id = ? AND v.sample = 0 AND {VISIBLE}"""
+
+
+def run_suggestions(connection: sqlite3.Connection, run: int) -> Iterator[TypeSuggestion]:
+    last = None
+    for row in connection.execute(f"{_QUERY} ORDER BY q.id, e.rule IS NULL, c.id", (run,)):
+        if row[5] != last:
+            last = row[5]
+            yield _suggestion(row)
+
+
+def suggestion_of(connection: sqlite3.Connection, run: int, question: int) -> TypeSuggestion | None:
+    row = connection.execute(
+        f"{_QUERY} AND c.question_id = ? ORDER BY e.rule IS NULL, c.id LIMIT 1", (run, question)
+    ).fetchone()
+    return None if row is None else _suggestion(row)
+
+
+def _suggestion(row: tuple[str, str, str | None, str | None, str | None, int]) -> TypeSuggestion:
+    dataset, question, subtype, rule, reason, _ = row
+    return TypeSuggestion(
+        dataset=dataset,
+        question_id=question,
+        subtype=subtype,
+        suggested=rule,
+        reason=None if rule is not None else reason,
+    )

@@ -30,9 +30,8 @@ from workbench.core.run import ACTIVE, Estimate, RunCosts, RunInfo, VerifierInfo
 from workbench.core.text.figures import counted
 from workbench.core.text.run_words import estimate_words
 from workbench.runs import run_status, verifying
-from workbench.runs.liveness import log_path
+from workbench.runs.lease import log_path
 from workbench.runs.run_status import estimate, run_costs, run_info
-from workbench.runs.trying import delete_interrupted_trials
 
 
 class RunDetailScreen(LiveScreen):
@@ -104,7 +103,6 @@ class RunsScreen(TableScreen, LiveScreen):
         self._counted: dict[int, RunInfo] = {}
 
     def on_mount(self) -> None:
-        self.in_background(partial(delete_interrupted_trials, self.project), lambda _: None, group="trials")
         if self._starting:
             self.start(self._to_begin)
 

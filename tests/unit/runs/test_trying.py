@@ -112,11 +112,10 @@ def test_a_trial_whose_runner_was_killed_too_goes_with_the_next_run(project: Pro
         os.kill(runner, signal.SIGKILL)
         until(lambda: runner_pid(project) is None)
         go_on.set()
-        calls = len(server.received)
         verifying.start(project, "exact")
         until(lambda: runs(project)[0].state == "complete")
         assert stored(project)[:2] == (1, 1), "the run alone"
-        assert len(server.received) == calls
+        assert len(server.received) <= TRIED
 
 
 def test_items_that_have_gold_are_tried_first(tmp_path: Path) -> None:

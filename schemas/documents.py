@@ -53,7 +53,6 @@ from workbench.measuring.records.curation import (
 )
 from workbench.measuring.records.paper import PaperTables
 from workbench.measuring.records.review import CurrentReview, Disagreement, ErrorCount, ReviewLine
-from workbench.measuring.records.watching import Trainings
 from workbench.measuring.stacking import SimulatedStack
 from workbench.measuring.validity import ValidityReport
 from workbench.statistics.records.agreement import AgreementReport
@@ -145,7 +144,6 @@ DOCUMENTS: dict[str, tuple[type, str]] = {
     "what-if": (WhatIfReport, "`workbench what-if --json`."),
     "cost": (CostReport, "`workbench cost --json`."),
     "stack": (SimulatedStack, "`workbench stack --json`."),
-    "trainings": (Trainings, "`workbench training --json`."),
     "best-of": (BestOfReport, "`workbench best-of --json`."),
     "downstream-line": (DownstreamLine, "One line of a file for `workbench downstream`."),
     "trained-model-line": (TrainedModelLine, "A line of that file that names a model instead of a score."),

@@ -138,7 +138,6 @@ SERVED: dict[str, str] = {
 """The same for those that ask a model server, run programs or start a runner: these may wait for room."""
 
 READS: dict[str, str] = {
-    "training": "training DB",
     "accuracy": "accuracy DB",
     "agreement": "agreement DB",
     "annotators list": "annotators DB list",

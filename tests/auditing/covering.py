@@ -53,7 +53,7 @@ UNCOVERED: Final = (
     Uncovered("one of n, stacks, tokens, seconds and dollars", ("best-of", "stack", "cost")),
     Uncovered("who was wrong, how suspect gold is, what errors are of", ("disagreements", "review")),
     Uncovered("preferences and attacks", ("pairwise", "probe")),
-    Uncovered("trainings watched, rewards, scores of trained models", ("training", "reward-server", "downstream")),
+    Uncovered("rewards, scores of trained models", ("reward-server", "downstream")),
     Uncovered(
         "labels still needed, checks answered rightly, conflicts, who did how much",
         ("plan", "checks", "conflicts", "annotators", "assign", "history", "flags", "labels", "merge"),

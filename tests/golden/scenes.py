@@ -22,8 +22,6 @@ from tests.publishing import freeze
 from tests.replaying import replay
 from tests.tui.asked import Told, add_judged
 from tests.tui.test_search_tree import search_with
-from tests.unit.measuring.test_watching import watch
-from tests.watched_training import free_rewards
 from workbench.config.file import FOLDER_VARIABLE
 from workbench.core.database import migrations
 from workbench.core.project import open_project
@@ -126,8 +124,6 @@ class Scenes:
                 make_project(place, numbered(4)).close()
             case "searched":
                 search_with().stored(place)[0].close()
-            case "watched":
-                watch(place / "p.db", payload=free_rewards("P1")[4], steps=12, share=0.05).close()
             case "solved":
                 self.copy(self.code, f"{place.relative_to(self.folder)}/p.db")
             case "written":

@@ -71,7 +71,6 @@ WALKS: dict[str, tuple[Walk, ...]] = {
         Walk("p", "compare enter | escape comma | escape w | b | S | vertical_line | o"),
         Walk("p", "combine v | escape w | w"),
         Walk("p", "validity | h"),
-        Walk("watched", "trainings | w | w"),
     ),
     "runs": (
         Walk("p", "runs d | escape x"),

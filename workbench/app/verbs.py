@@ -85,7 +85,6 @@ GROUPS: Final[dict[str, dict[str, tuple[str, str]]]] = {
     },
     "code": {"code": ("code", "Code problems: test outcomes, rankings, evolving tests.")},
     "training": {
-        "training": ("trainings", "Monitor trainings: what is accepted and correct, by step."),
         "reward-server": ("servers", "Serve verdicts as rewards over HTTP, for training."),
         "downstream": ("combined", "Relate accuracy to scores of models trained with the verifier."),
     },
@@ -100,6 +99,14 @@ GROUPS: Final[dict[str, dict[str, tuple[str, str]]]] = {
 """Topic -> command name -> (module in ``app/cli``, one line of help)."""
 
 COMMANDS: Final = {name: command for group in GROUPS.values() for name, command in group.items()}
+
+REMOVED: Final = {
+    "duel": "Use: pairwise, or compare",
+    "ensemble": "Use: stack, or verify DB judge-panel -o reducer=majority",
+    "training": "Import the log of completions that the trainer writes, then use: disagreements, review",
+    "types": "Use: curate DB types",
+}
+"""Former commands -> what to use instead."""
 
 FIRST: Final = ("demo", "import", "verify", "accuracy", "open")
 """The first commands of a new user, in order."""

@@ -13,7 +13,6 @@ Comparing and combining verifiers
     stacking: verifiers as stages in sequence.
     estimating: accuracy from few labels. combined: best of n, estimates and downstream scores as tables and sentences.
     downstream: models trained with verifiers. downstream_scores: their scores, from files or completions.
-    watching: what a verifier accepts during training.
 Scores and bias
     scores: quality of scores. calibrating: scores as probabilities. validity: bias checks. studies: sweeps and probes.
     pairwise: preferences between two completions. costs: cost of verdicts.

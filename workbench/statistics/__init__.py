@@ -4,6 +4,6 @@ confusion, accuracy, subgroups, scores, calibration: one verifier against gold; 
 permutations: p-values. compare, bootstrap: two verifiers; detecting: minimum detectable effect. flips: verdicts before
 and after a change. joint_errors: dependence of two verifiers' errors. best_of: verifiers that select one of n
 completions. agreement: annotators. disagreement: items worth a review. correlation, ranking: scores and rankings.
-prediction_powered: estimates from few labels and many predictions. attacks: acceptance of probes. watching: unequal
-sampling probabilities and sequential tests. records: structs of reported metrics.
+prediction_powered: estimates from few labels and many predictions. attacks: acceptance of probes. records: structs
+of reported metrics.
 """

@@ -4,7 +4,6 @@ judging: ``workbench.judge``. reward: ``workbench.reward``. choosing: the verifi
 named: verifiers by their name in a project. frameworks: request formats of TRL, verl and OpenRLHF. verl: verl's entry
 point.
 inspect_ai, lm_eval, lighteval, verifiers: ``judge`` as each of these libraries calls it; imported only if installed.
-auditing, audit, wordings, store: audited samples of a training in a project; phrasings that become frequent.
 batches: ``workbench.Judge``. on_call: verifiers that call model servers, in process. serving: judging for many
 concurrent clients, as the reward server does.
 testing: tests in place of references, and running solutions against them.

@@ -18,7 +18,6 @@ from workbench.core.installed import require_app
 from workbench.core.run import ClusterUse
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.runs.executor import LocalExecutor
-from workbench.training.auditing import Audit
 from workbench.training.pay import SuitePay, SuiteVerdict
 from workbench.training.records import ProbeSummary
 from workbench.verifiers.base import AnyVerifier, ServedVerifier, identity
@@ -34,7 +33,6 @@ class RewardVerifier(Struct, frozen=True, kw_only=True):
         journal: The database for the calls of a verifier that calls model servers; None for a local verifier.
         probe: The verifier's last probe in the project; None without a probe or a project.
         warnings: Messages to the user with reasons not to train with the verifier.
-        audit: The settings of a server's audit; None without an audit.
         cluster: The cluster that runs solutions for a server, instead of this machine.
 
     Raises:
@@ -49,7 +47,6 @@ class RewardVerifier(Struct, frozen=True, kw_only=True):
     journal: Path | None = None
     probe: ProbeSummary | None = None
     warnings: tuple[str, ...] = ()
-    audit: Audit | None = None
     cluster: ClusterUse | None = None
 
     def __post_init__(self) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
-from numbers import Integral
 from typing import Any, Final
 
 from workbench.core.columns import FieldError, column, completion_text, is_missing, prompt_text, subtype, text
@@ -80,11 +79,6 @@ REFERENCES: Final = ("reference", "ground_truth", "solution", "answer")
 """Usual names of a column of references."""
 
 
-STEPS: Final = ("global_step", "global_steps", "training_step")
-"""Usual names of a training's step."""
-_MOST_STEPS: Final = 2**53
-
-
 def trl_inputs(
     prompts: object, completions: object, columns: Mapping[str, Any], reference: str | None = None
 ) -> list[VerifierInput | None]:
@@ -120,22 +114,6 @@ def trl_inputs(
         )
         for row in range(len(replies))
     ]
-
-
-def trl_step(columns: Mapping[str, Any]) -> int | None:
-    """Return TRL's current step; None if TRL doesn't report it."""
-    return _step(getattr(columns.get("trainer_state"), "global_step", columns.get("global_step")))
-
-
-def verl_step(extra_info: object) -> int | None:
-    if not isinstance(extra_info, Mapping):
-        return None
-    return next((step for name in STEPS if (step := _step(extra_info.get(name))) is not None), None)
-
-
-def _step(value: object) -> int | None:
-    is_number = isinstance(value, Integral) and not isinstance(value, bool)
-    return int(value) if is_number and 0 <= int(value) < _MOST_STEPS else None  # type: ignore[call-overload]
 
 
 def reference_column(columns: Mapping[str, Any], wanted: str | None) -> str:

@@ -29,13 +29,11 @@ from workbench.core.columns import column, is_number
 from workbench.core.errors import UsageError
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.training import frameworks
-from workbench.training.auditing import DEFAULT_SHARE, audit_of, start_watcher
 from workbench.training.choosing import Scale, is_undecided, load_reward_verifier
 from workbench.training.pay import Forgeable, Pay, SuitePay, SuiteVerdict, Timeouts
 
 if TYPE_CHECKING:
     from workbench.runs.executor import LocalExecutor
-    from workbench.training.audit import Watcher
     from workbench.training.on_call import CallingExecutor
     from workbench.training.testing import SolutionExecutor
     from workbench.verifiers.base import SandboxedVerifier
@@ -69,11 +67,6 @@ class Reward(Closing):
         timeout: Seconds of processor time an item may take in a worker; by default the verifier's own limit, as in a
             run.
             If the verifier calls model servers, seconds that an item may take there; by default unlimited.
-        audit: A project that stores a share of the judged completions with their training step: `workbench training`.
-        share: The mean share of judged completions to store; those with a doubtful verdict or a newly frequent
-            phrasing are stored more often.
-        seed: The seed of the sample.
-        training: The name of the training and its data set in the audit's project.
         deadline: Seconds of wall time for one call, however many items it has; items without a verdict by then are
             undecided.
         pay: The test reward of ``execution``: 1 if all tests pass, else 0 (``"all"``), the share passed (``"share"``),
@@ -100,10 +93,6 @@ class Reward(Closing):
         reference: str | None = None,
         workers: int | None = None,
         timeout: float | None = None,
-        audit: Path | str | None = None,
-        share: float = DEFAULT_SHARE,
-        seed: int = 0,
-        training: str = "training",
         journal: Path | str | None = None,
         deadline: float | None = None,
         pay: Pay = "all",
@@ -138,9 +127,6 @@ class Reward(Closing):
         self._workers, self._timeout, self.deadline = workers, timeout, deadline
         self._lock = threading.Lock()
         self._executor: tuple[int, Executor] | None = None
-        self._watcher: tuple[int, Watcher] | None = None
-        self._audit = audit_of(audit, share, seed, training)
-        self._process_watcher()
         if self._selection_with_items.journal is None and not self.by_tests:
             # The workers load while the trainer does.
             self._process_executor()
@@ -163,7 +149,7 @@ class Reward(Closing):
 
             columns = with_tests(columns, self._reference, len(column("completions", completions)))
         rows = frameworks.trl_inputs(prompts, completions, columns, self._reference)
-        verdicts = self._audited_verdicts([row for row in rows if row is not None], frameworks.trl_step(columns))
+        verdicts = self.verdicts([row for row in rows if row is not None])
         self._log_to_trl(rows, verdicts, columns)
         return frameworks.align_with_rows([self._scale.reward(verdict) for verdict in verdicts], rows)
 
@@ -176,9 +162,9 @@ class Reward(Closing):
             UsageError: A value is not a text.
             VerifierError: The workers can't start.
         """
-        items = [frameworks.one_input(solution_str, self._serialise_reference(ground_truth), extra_info)]
-        verdicts = self._audited_verdicts(items, frameworks.verl_step(extra_info))
-        return structs.asdict(frameworks.score(verdicts[0], self._scale))
+        item = frameworks.one_input(solution_str, self._serialise_reference(ground_truth), extra_info)
+        (verdict,) = self.verdicts([item])
+        return structs.asdict(frameworks.score(verdict, self._scale))
 
     def compute_scores(
         self, data_sources: Any, solution_strs: Any, ground_truths: Any, extra_infos: Any = None, **_: Any
@@ -186,10 +172,7 @@ class Reward(Closing):
         """Return the scores of a batch, called as verl's batch reward manager does; raises as `compute_score` does."""
         given = column("ground_truths", ground_truths)
         truths = [self._serialise_reference(one, f"s[{row}]") for row, one in enumerate(given)]
-        items = frameworks.batch_inputs(solution_strs, truths, extra_infos)
-        verdicts = self._audited_verdicts(
-            items, frameworks.verl_step(extra_infos[0] if items and extra_infos is not None else None)
-        )
+        verdicts = self.verdicts(frameworks.batch_inputs(solution_strs, truths, extra_infos))
         return [structs.asdict(frameworks.score(verdict, self._scale)) for verdict in verdicts]
 
     def reward_func(self, queries: Any, prompts: Any, labels: Any, **_: Any) -> dict[str, Any]:
@@ -199,7 +182,7 @@ class Reward(Closing):
             UsageError: A value is not a text.
             VerifierError: The workers can't start.
         """
-        found = frameworks.rewards(self._audited_verdicts(frameworks.inputs(queries, prompts, labels)), self._scale)
+        found = frameworks.rewards(self.verdicts(frameworks.inputs(queries, prompts, labels)), self._scale)
         return {
             "rewards": _tensor(found.rewards),
             "scores": _tensor(found.scores),
@@ -211,7 +194,7 @@ class Reward(Closing):
         return self._scale.number(verdict)
 
     def verdicts(self, items: Sequence[VerifierInput], deadline: float | None = None) -> list[Verdict]:
-        """Return the verdicts on items, in order, without auditing them.
+        """Return the verdicts on items, in order.
 
         Args:
             deadline: Seconds of wall time for all items; by default the reward's ``deadline``.
@@ -223,39 +206,12 @@ class Reward(Closing):
         """
         return self._process_executor().judge(items, self.deadline if deadline is None else deadline)
 
-    def _audited_verdicts(self, items: Sequence[VerifierInput], step: int | None = None) -> list[Verdict]:
-        """Return the verdicts on items and offer them to the audit.
-
-        Args:
-            step: The training's step; None if unknown: see `Watcher.offer`.
-        """
-        watcher = self._process_watcher()
-        if watcher is None:
-            return self.verdicts(items)
-        with watcher.judging():
-            verdicts = self.verdicts(items)
-            watcher.offer(items, verdicts, step)
-        return verdicts
-
     @property
     def by_tests(self) -> bool:
         return self._selection_with_items.by_tests
 
-    @property
-    def dropped(self) -> int:
-        return 0 if self._watcher is None else self._watcher[1].dropped
-
-    def flush(self) -> None:
-        if self._watcher is not None and self._watcher[0] == os.getpid():
-            self._watcher[1].flush()
-
     def close(self) -> None:
         with self._lock:
-            if self._watcher is not None and self._watcher[0] == os.getpid():
-                self._watcher[1].close()
-                for warning in self._watcher[1].warnings:
-                    warnings.warn(warning, stacklevel=2)
-            self._watcher = None
             if self._executor is not None and self._executor[0] == os.getpid():
                 self._executor[1].close()
             self._executor = None
@@ -268,14 +224,6 @@ class Reward(Closing):
             if self._executor is None or self._executor[0] != os.getpid():
                 self._executor = (os.getpid(), self._make_executor())
             return self._executor[1]
-
-    def _process_watcher(self) -> Watcher | None:
-        if self._audit is None:
-            return None
-        with self._lock:
-            if self._watcher is None or self._watcher[0] != os.getpid():
-                self._watcher = (os.getpid(), start_watcher(self._audit, self.name, self.version))
-            return self._watcher[1]
 
     def _serialise_reference(self, given: Any, place: str = "") -> Any:
         if not self._selection_with_items.by_tests:

@@ -7,7 +7,6 @@ a worker wait in a bounded queue. Nothing is stored, so a restarted server gives
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
 import time
 from abc import ABC, abstractmethod
@@ -16,7 +15,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import Future
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Final, Generic, TypeVar, cast
+from typing import Final, Generic, TypeVar, cast
 
 from workbench.core.errors import UsageError, VerifierError
 from workbench.core.project import Project, opened_project
@@ -27,18 +26,12 @@ from workbench.runs.generation import GO_ON, Identity, require_generation_name
 from workbench.runs.lease import claim_runner
 from workbench.runs.serving import VerifierSession, answering
 from workbench.runs.store import runs as stored_runs
-from workbench.training.auditing import start_watcher
 from workbench.training.choosing import Busy, RewardVerifier, WaitingItems, gather_all
 from workbench.training.fair import FairLine, StageTimes
 from workbench.training.records import Readiness
 from workbench.training.testing import SolutionExecutor, SolutionJob
 from workbench.verifiers.base import Pending, SandboxedVerifier, ServedVerifier
 from workbench.verifiers.stacks.stack import RULE
-
-if TYPE_CHECKING:
-    from workbench.training.audit import Watcher
-
-_LOG: Final = logging.getLogger("workbench.reward.audit")
 
 # -- Verifiers that call model servers, for many waiting clients in one event loop.
 
@@ -57,11 +50,10 @@ class AsyncJudge(ABC):
 
     Args:
         line: The queue of waiting items.
-        watcher: Samples its verdicts into a project.
     """
 
-    def __init__(self, line: WaitingItems, watcher: Watcher | None) -> None:
-        self._line, self._watcher = line, watcher
+    def __init__(self, line: WaitingItems) -> None:
+        self._line = line
         self.stages = StageTimes()
 
     @property
@@ -87,32 +79,20 @@ class AsyncJudge(ABC):
             RunError: No call can succeed now, or calls can't be stored.
         """
         self._line.require_fit(items)
-        if self._watcher is None:
-            return await self._judge(items)
-        with self._watcher.judging():
-            verdicts, at_once = await self._judge(items)
-            self._watcher.offer(items, verdicts)
-        return verdicts, at_once
+        return await self._judge(items)
 
-    async def close(self) -> None:
-        await self._end()
-        if self._watcher is not None:
-            await asyncio.to_thread(self._watcher.close)
-            for warning in self._watcher.warnings:
-                _LOG.warning(warning)
+    @abstractmethod
+    async def close(self) -> None: ...
 
     @abstractmethod
     async def _judge(self, items: Sequence[VerifierInput]) -> tuple[list[Verdict], bool]: ...
-
-    @abstractmethod
-    async def _end(self) -> None: ...
 
 
 class AskingJudge(AsyncJudge):
     """A verifier that calls model servers; created by `asking`."""
 
-    def __init__(self, answers: VerifierSession, line: WaitingItems, watcher: Watcher | None) -> None:
-        super().__init__(line, watcher)
+    def __init__(self, answers: VerifierSession, line: WaitingItems) -> None:
+        super().__init__(line)
         self._answers = answers
 
     @property
@@ -130,17 +110,13 @@ class AskingJudge(AsyncJudge):
         with self._line.room(items), self.stages.of("work", len(items)):
             return await gather_all([self._answers.verdict(item) for item in items]), False
 
-    async def _end(self) -> None:
+    async def close(self) -> None:
         await self._answers.end(at_once=self._line.count > 0 or self._answers.waits_for is not None)
 
 
 @asynccontextmanager
 async def asking(
-    chosen: RewardVerifier,
-    line: WaitingItems,
-    timeout: float | None,
-    workers: int | None = None,
-    watcher: Watcher | None = None,
+    chosen: RewardVerifier, line: WaitingItems, timeout: float | None, workers: int | None = None
 ) -> AsyncIterator[AskingJudge]:
     """Run a verifier during the context; this process locks the database of its calls.
 
@@ -166,7 +142,7 @@ async def asking(
         async with answering(
             project.database, lease, run, verifier, timeout, workers=workers, settings=settings
         ) as answers:
-            yield AskingJudge(answers, line, watcher)
+            yield AskingJudge(answers, line)
         with project.database.write() as connection:
             if answers.trouble is None:
                 stored_runs.end_run(connection, run, "complete")
@@ -206,8 +182,8 @@ class _PooledJudge(AsyncJudge, Generic[Executor]):
         places: Maximum items that are running or queued for a process.
     """
 
-    def __init__(self, executor: Executor, line: WaitingItems, watcher: Watcher | None, places: int) -> None:
-        super().__init__(line, watcher)
+    def __init__(self, executor: Executor, line: WaitingItems, places: int) -> None:
+        super().__init__(line)
         self._executor: Executor = executor
         self._turns = FairLine(places)
         executor.warm()
@@ -227,7 +203,7 @@ class _PooledJudge(AsyncJudge, Generic[Executor]):
             with self.stages.of("work"):
                 return await asyncio.wrap_future(begin())
 
-    async def _end(self) -> None:
+    async def close(self) -> None:
         await asyncio.to_thread(self._executor.close)
 
 
@@ -242,16 +218,11 @@ class AsyncVerifier(_PooledJudge[LocalExecutor]):
     """
 
     def __init__(
-        self,
-        chosen: RewardVerifier,
-        line: WaitingItems,
-        workers: int | None = None,
-        timeout: float | None = None,
-        watcher: Watcher | None = None,
+        self, chosen: RewardVerifier, line: WaitingItems, workers: int | None = None, timeout: float | None = None
     ) -> None:
         spare = max(1, (os.cpu_count() or 1) - 1)
         executor = chosen.executor(workers or spare, timeout, spare=spare)
-        super().__init__(executor, line, watcher, _QUEUED_PER_WORKER * (workers or spare))
+        super().__init__(executor, line, _QUEUED_PER_WORKER * (workers or spare))
 
     async def _judge(self, items: Sequence[VerifierInput]) -> tuple[list[Verdict], bool]:
         with self.stages.of("first", len(items)):
@@ -335,16 +306,11 @@ class AsyncTester(_PooledJudge[SolutionExecutor]):
     """
 
     def __init__(
-        self,
-        chosen: RewardVerifier,
-        line: WaitingItems,
-        workers: int | None = None,
-        timeout: float | None = None,
-        watcher: Watcher | None = None,
+        self, chosen: RewardVerifier, line: WaitingItems, workers: int | None = None, timeout: float | None = None
     ) -> None:
         executor = _solution_executor(chosen, workers, timeout)
         # One more than can run, so that no sandbox waits for the loop.
-        super().__init__(executor, line, watcher, executor.workers + 1)
+        super().__init__(executor, line, executor.workers + 1)
 
     async def _judge(self, items: Sequence[VerifierInput]) -> tuple[list[Verdict], bool]:
         jobs: list[SolutionJob] = []
@@ -394,13 +360,10 @@ async def open_judge(
         RunError: The verifier calls model servers, and another process has locked the database.
     """
     line = WaitingItems(most_waiting)
-    watcher = None
-    if chosen.audit is not None:
-        watcher = start_watcher(chosen.audit, chosen.name, chosen.verifier.version)
     if chosen.by_tests:
-        yield AsyncTester(chosen, line, workers, timeout, watcher)
+        yield AsyncTester(chosen, line, workers, timeout)
     elif chosen.journal is None:
-        yield AsyncVerifier(chosen, line, workers, timeout, watcher)
+        yield AsyncVerifier(chosen, line, workers, timeout)
     else:
-        async with asking(chosen, line, timeout, workers, watcher) as judge:
+        async with asking(chosen, line, timeout, workers) as judge:
             yield judge

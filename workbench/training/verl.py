@@ -15,7 +15,7 @@ from workbench.training.reward import Reward
 
 _ARGUMENTS = (
     *("verifier", "options", "database", "undecided", "own_score", "workers", "timeout", "journal", "deadline"),
-    *("pay", "forgeable", "timeouts", "audit", "share", "seed", "training"),
+    *("pay", "forgeable", "timeouts"),
 )
 _LOCK = threading.Lock()
 

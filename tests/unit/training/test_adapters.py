@@ -258,8 +258,8 @@ def test_rows_with_tests_say_more_beside_them() -> None:
 
 
 def test_a_setting_that_is_none_here_is_refused() -> None:
-    with pytest.raises(UsageError, match="no setting 'audit'"):
-        judging_by("rules", {"audit": "p.db"})
+    with pytest.raises(UsageError, match="no setting 'reference'"):
+        judging_by("rules", {"reference": "answer"})
     with pytest.raises(UsageError, match="no verifier named 'nothing'"):
         judging_by("nothing")
     assert judging_by("rules") is judging_by("rules", {})

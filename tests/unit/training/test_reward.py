@@ -326,15 +326,12 @@ def test_a_project_s_verifier_warns_of_what_was_never_probed(tmp_path: Path) -> 
         *(("workers", given) for given in (0, -1, 1.5, "2")),
         *((option, given) for option in ("timeout", "deadline") for given in (0, -1.0, nan, inf, "3", True)),
         *(("undecided", given) for given in ("0", inf, True)),
-        *(("seed", given) for given in ("x", 1.5, 2**63)),
-        *(("share", given) for given in (nan, "0.1", 1.5)),
     ],
 )
-def test_what_is_out_of_its_bounds_is_refused_where_it_is_given(tmp_path: Path, option: str, given: Any) -> None:
+def test_what_is_out_of_its_bounds_is_refused_where_it_is_given(option: str, given: Any) -> None:
     """With workers=-1 the first comparison that needs one never ended."""
     with pytest.raises(UsageError, match=option):
-        workbench.reward("rules", audit=tmp_path / "p.db", **{option: given})
-    assert not (tmp_path / "p.db").exists()
+        workbench.reward("rules", **{option: given})
 
 
 def test_references_and_completions_as_numpy_and_frames_have_them() -> None:

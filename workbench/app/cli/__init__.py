@@ -2,8 +2,8 @@
 
 verb: a command is a record of options and a function of them. common, writing: what commands share, and where they
 write. opening: the app, status, help. data, completions, curate: items and pools. people, labels: annotators, and their
-labels. disagreements: reviews. verifiers, verdicts, judges: verifiers, and their verdicts. figures, combined,
-trainings: tables. sets: frozen ones. code: code. servers: for browsers, trainers and judges.
+labels. disagreements: reviews. verifiers, verdicts, judges: verifiers, and their verdicts. figures, combined:
+tables. sets: frozen ones. code: code. servers: for browsers, trainers and judges.
 care: backups, and repairs.
 
 A command's module is imported only when the command runs, so that ``workbench --help`` stays fast.
@@ -24,7 +24,7 @@ from typing import Any, Final, NoReturn
 import click
 
 from workbench import __version__
-from workbench.app.verbs import COMMANDS, FIRST, FORM_VARIABLE, GROUPS, Refused, in_app
+from workbench.app.verbs import COMMANDS, FIRST, FORM_VARIABLE, GROUPS, REMOVED, Refused, in_app
 from workbench.core.errors import (
     Command,
     FrontEnd,
@@ -85,7 +85,8 @@ class LazyGroup(click.Group):
             return super().resolve_command(ctx, args)
         if self._default and (os.sep in name or name.endswith(_ENDINGS) or os.path.isfile(name)):
             return self._default, self.get_command(ctx, self._default), args
-        raise click.UsageError(f"There is no command {name!r}. {did_you_mean(name, self._commands)}".rstrip(), ctx)
+        meant = REMOVED.get(name) or did_you_mean(name, self._commands)
+        raise click.UsageError(f"There is no command {name!r}. {meant}".rstrip(), ctx)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; for an invalid choice, suggest a similar one."""

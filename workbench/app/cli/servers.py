@@ -229,20 +229,6 @@ class RewardServerOptions(Options, frozen=True, kw_only=True):
     token_env: Annotated[
         str | None, option("Environment variable with the token that requests must carry.", metavar="NAME")
     ] = None
-    audit: Annotated[
-        Path | None,
-        option(
-            "Database that stores a share of the judged items, for `workbench training`.", metavar="DB", output="file"
-        ),
-    ] = None
-    audit_share: Annotated[
-        float,
-        option("Share of judged items to store in the --audit database, on average.", gt=0, le=1, shows_default=True),
-    ] = 0.01
-    audit_seed: Annotated[int, option("Seed of the random sample for --audit.", ge=0)] = 0
-    audit_name: Annotated[
-        str, option("Name of the training, and of its data set in the --audit database.", metavar="NAME")
-    ] = "training"
     trust: Trust = False
 
 
@@ -258,14 +244,10 @@ def reward_server_command(options: RewardServerOptions, as_json: bool) -> None:
     costs and within its budget; equal requests are sent once. Other runs of DB wait until the server ends.
 
     With --verifier execution and --on solutions run on the nodes of a Ray cluster; their work is reported at the end.
-
-    With --audit, a share of the judged items is stored in another database; doubtful or newly frequent items are stored
-    more often.
     """
     from workbench.app.web.reward.gate import RequestRules, name_of
     from workbench.app.web.reward.server import serve
     from workbench.app.web.serve.addresses import Address
-    from workbench.training.auditing import audit_of
     from workbench.training.choosing import Scale, load_reward_verifier
 
     for name in options.hosts:
@@ -284,8 +266,7 @@ def reward_server_command(options: RewardServerOptions, as_json: bool) -> None:
         lambda yes: load_reward_verifier(options.verifier, options.settings, options.database, trust=yes, asking=True),
         options.trust,
     )
-    audit = audit_of(options.audit, options.audit_share, options.audit_seed, options.audit_name)
-    found = structs.replace(found, audit=audit, cluster=cluster_at(options.on))
+    found = structs.replace(found, cluster=cluster_at(options.on))
     for warning in found.warnings:
         say(f"Warning: {warning}")
 

@@ -50,7 +50,6 @@ DESTINATIONS: Final = {
         Destination("triage", "w", "Triage", "why verifiers err, case by case, a cause a key"),
         Destination("combine", "m", "Combine", "verifiers that pick, or predict gold"),
         Destination("validity", "t", "Validity", "what verdicts depend on besides correctness"),
-        Destination("trainings", "k", "Trainings", "what verifiers accept as rewards in training"),
         Destination("code", "o", "Code", "problems: solutions against tests"),
         Destination("sets", "s", "Sets", "frozen sets: build, compare and publish"),
         Destination("agreement", "g", "Agreement", "annotators compared pair by pair"),

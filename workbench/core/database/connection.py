@@ -38,7 +38,7 @@ _LARGE_LOG_PAGES = 16_000
 _TURN_POLL_SECONDS = (0.008, 0.002)
 """Seconds between checks of whether it is this writer's turn: at first, and after `_LONG_WAIT_SECONDS` of waiting."""
 _LONG_WAIT_SECONDS = 0.06
-_CONTENT = ("datasets", "completions", "questions", "imports", "annotators", "verifiers", "quarantine", "trainings")
+_CONTENT = ("datasets", "completions", "questions", "imports", "annotators", "verifiers", "quarantine")
 """Tables that show whether a database has content: at least one of them then has a row."""
 MINIMUM_SQLITE = (3, 37, 0)
 

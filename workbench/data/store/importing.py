@@ -100,7 +100,7 @@ def undo_import(database: Database, failed: UnfinishedImport) -> None:
         return
 
 
-OF_DATASETS = ("imports", "questions", "selection_judges", "suites", "evolutions", "trainings")
+OF_DATASETS = ("imports", "questions", "selection_judges", "suites", "evolutions")
 """Tables that refer to data sets."""
 _UNUSED = " AND ".join(f"NOT EXISTS (SELECT 1 FROM {table} WHERE dataset_id = datasets.id)" for table in OF_DATASETS)
 _OF_COMPLETIONS = {"code_solutions": "completion_id", "completion_text": "id", "completions": "id"}

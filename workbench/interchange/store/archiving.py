@@ -54,8 +54,8 @@ PARTS: Final[tuple[ArchiveTable, ...]] = (
     ArchiveTable("evidence", "verdict_evidence"),
     ArchiveTable("traces", "verdict_traces"),
     *_same("requests", "responses", "attempts", "call_batches", "batched_calls", "verdict_calls"),
-    *_same("probe_runs", "probe_results", "trainings", "training_steps", "audited", "training_alarms"),
-    *_same("proposed_types", "selection_judges", "code_problems", "code_solutions", "suites", "tests"),
+    *_same("probe_runs", "probe_results", "proposed_types", "selection_judges"),
+    *_same("code_problems", "code_solutions", "suites", "tests"),
     *_same("solution_tests", "test_exclusions", "test_results", "evolutions", "evolution_steps"),
     *_same("sets", "set_items", "set_questions", "set_runs"),
 )

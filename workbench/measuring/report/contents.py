@@ -9,7 +9,6 @@ from msgspec import Struct
 from workbench.core.verdict import GoldChoice, OutcomeWord, Protocol3
 from workbench.measuring.costs import CostReport
 from workbench.measuring.records.card import DataCard
-from workbench.measuring.records.watching import TrainingReport
 from workbench.measuring.reviewing.triage import TriageLine
 from workbench.measuring.testing import SuiteFigures
 from workbench.measuring.validity import ValidityReport
@@ -162,7 +161,6 @@ class Contents(Struct, frozen=True, kw_only=True):
         causes: Causes of errors, as reviewers assigned them.
         examples: Maximum number of examples for each kind of error.
         tests: Test results by run and suite.
-        trainings: Reports on watched trainings.
         costs: Costs of verdicts; None if no verifier calls a model.
     """
 
@@ -183,7 +181,6 @@ class Contents(Struct, frozen=True, kw_only=True):
     causes: list[TriageLine] = []
     examples: int = 0
     tests: list[SuiteFigures] = []
-    trainings: list[TrainingReport] = []
     costs: CostReport | None = None
     runs: list[RunFacts]
     software: Software

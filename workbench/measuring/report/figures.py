@@ -1,5 +1,5 @@
 """Sections of the report with metrics: accuracy by group, comparisons, bias checks, verdicts, scores, costs, causes of
-errors, trainings."""
+errors."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ from workbench.measuring.report.common import (
 from workbench.measuring.report.contents import ConfusionCounts, Contents, Scores
 from workbench.measuring.reviewing.triage import cause_columns
 from workbench.measuring.validity import COMPARING, ValidityFinding
-from workbench.measuring.watching import sentences, tables_of
 from workbench.statistics.records.comparison import LEVEL
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow
 from workbench.tables.document import (
@@ -349,13 +348,3 @@ def causes_section(contents: Contents) -> Section | None:
     caption = "Causes of verifiers' errors over all items, as assigned by reviewers, by answer type"
     causes = table(caption, cause_columns(contents.causes, named=True), contents.causes)
     return Section("causes", "Causes of errors", (causes,))
-
-
-# -- Watched trainings.
-
-
-def training_section(contents: Contents) -> Section | None:
-    blocks: list[Block] = []
-    for report in contents.trainings:
-        blocks += (*map(Paragraph, sentences(report)), *tables_of(report))
-    return Section("trainings", "Monitored trainings", tuple(blocks)) if blocks else None

@@ -56,7 +56,6 @@ from workbench.measuring.report.figures import (
     cost_section,
     scores_section,
     tables_section,
-    training_section,
     validity_section,
 )
 from workbench.measuring.report.people import (
@@ -72,7 +71,6 @@ from workbench.measuring.reviewing.triage import cause_lines
 from workbench.measuring.store import overview
 from workbench.measuring.testing import suite_figures
 from workbench.measuring.validity import validity
-from workbench.measuring.watching import watched
 from workbench.runs.store import runs
 from workbench.statistics.records.agreement import AgreementReport
 from workbench.statistics.records.comparison import FamilyReport
@@ -99,7 +97,6 @@ SECTIONS: Final[tuple[Callable[[Contents], Section | None], ...]] = (
     cost_section,
     scores_section,
     validity_section,
-    training_section,
     people_section,
     causes_section,
     examples_section,
@@ -347,7 +344,6 @@ def gather(
         causes=cause_lines(project, names),
         examples=examples,
         tests=suite_figures(project, wanted),
-        trainings=watched(project, gold=gold).trainings,
         costs=_costs_of_model_calls(project, names, **basis) if names else None,
         runs=[run_facts(project, judge.run) for judge in judges if judge.run is not None],
         software=software(project, found, texts),

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from workbench.app import cli
 from workbench.app.cli.verb import Output, params_of, verb
-from workbench.app.verbs import COMMANDS, GROUPS
+from workbench.app.verbs import COMMANDS, GROUPS, REMOVED
 from workbench.core.errors import UsageError
 from workbench.core.options import NONE_GIVEN, Options, Seed, Whole, argument, fields_of, option, split_pair
 
@@ -113,3 +113,10 @@ def test_no_record_asks_for_two_things_by_one_name() -> None:
         names = [field.name for field in fields_of(record)]
         assert len(names) == len(set(names)), record
     assert len(records) > 60
+
+
+@pytest.mark.parametrize("name", REMOVED)
+def test_a_removed_command_names_what_to_use(name: str) -> None:
+    done = CliRunner().invoke(cli.root, [name, "p.db"])
+    assert done.exit_code == 2
+    assert f"There is no command {name!r}. {REMOVED[name]}" in done.stderr

@@ -14,6 +14,7 @@ import pytest
 
 from tests.helpers import make_project, merge, numbered
 from tests.older import newer, newer_events
+from tests.unit.measuring.scored_runs import add_complete_run
 from workbench.care.doctor import examine
 from workbench.care.rescuing import rescue
 from workbench.care.store import anatomy
@@ -23,6 +24,7 @@ from workbench.core.database.looking import open_read_only
 from workbench.core.database.schema import differences
 from workbench.core.errors import StoreError
 from workbench.core.project import open_project
+from workbench.core.verdict import Outcome, Verdict
 
 ROOT = Path(__file__).resolve().parents[4]
 
@@ -303,10 +305,42 @@ def test_a_database_of_version_16_keeps_its_rows(tmp_path: Path) -> None:
         assert schema.differences(reader) == []
 
 
+OF_VERSION_17 = (
+    "CREATE TABLE trainings (id INTEGER PRIMARY KEY, dataset_id INTEGER NOT NULL REFERENCES datasets (id)) STRICT",
+    "CREATE TABLE training_steps (training_id INTEGER PRIMARY KEY REFERENCES trainings (id)) STRICT",
+    "CREATE TABLE audited (completion_id INTEGER PRIMARY KEY REFERENCES completions (id), "
+    "training_id INTEGER NOT NULL REFERENCES trainings (id)) STRICT",
+    "CREATE INDEX audited_step ON audited (training_id)",
+    "CREATE TABLE training_alarms (id INTEGER PRIMARY KEY REFERENCES trainings (id)) STRICT",
+    "INSERT INTO trainings VALUES (1, 1)",
+    "INSERT INTO training_steps VALUES (1)",
+    "INSERT INTO audited VALUES (1, 1)",
+    "INSERT INTO training_alarms VALUES (1)",
+    "PRAGMA user_version = 17",
+)
+
+
+def test_a_database_of_version_17_keeps_what_was_audited_as_items(tmp_path: Path) -> None:
+    path = with_an_event(tmp_path)
+    project = open_project(path)
+    add_complete_run(project, "rules", [(1, Verdict(outcome=Outcome.CORRECT))])
+    project.close()
+    tables = ("datasets", "completions", "completion_text", "questions", "label_events", "verdicts")
+    with closing(sqlite3.connect(path)) as raw, raw:
+        before = [raw.execute(f"SELECT * FROM {table}").fetchall() for table in tables]
+        for statement in OF_VERSION_17:
+            raw.execute(statement)
+    with closing(Database(path)) as database, closing(Database(tmp_path / "new.db", create=True)) as made:
+        reader = database.reader()
+        assert [reader.execute(f"SELECT * FROM {table}").fetchall() for table in tables] == before
+        assert _objects(database) == _objects(made)
+
+
 def test_an_older_database_that_cannot_be_written_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = with_an_event(tmp_path)
     newer_events(monkeypatch)
-    with pytest.raises(StoreError, match="schema version 17 and can't be migrated, because it is read-only") as caught:
+    message = f"schema version {migrations.latest_version() - 1} and can't be migrated, because it is read-only"
+    with pytest.raises(StoreError, match=message) as caught:
         open_read_only(path, why="")
     assert "workbench backup" in caught.value.hint
 

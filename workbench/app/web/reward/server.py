@@ -434,7 +434,7 @@ def serve(
         raise UsageError(f"Other machines can reach {rules.address.host}.", f"Set a token: {opt.token_env:NAME}")
 
     if processes is None:
-        is_single = chosen.journal is not None or chosen.audit is not None or chosen.by_tests or sys.platform != "linux"
+        is_single = chosen.journal is not None or chosen.by_tests or sys.platform != "linux"
         processes = 1 if is_single else min(os.cpu_count() or 1, _MAX_PROCESSES)
     if processes > 1 and workers is None and chosen.by_tests:
         workers = max(1, (os.cpu_count() or 1) // processes)
@@ -468,10 +468,10 @@ def _serve_in_processes(
     on_ready: Callable[[Address], None],
     processes: int,
 ) -> None:
-    if chosen.journal is not None or chosen.audit is not None:
-        what = "asks model servers" if chosen.journal is not None else "is audited"
+    if chosen.journal is not None:
         raise UsageError(
-            f"{chosen.name!r} {what}: only one process can write its database.", f"Leave {opt.processes} out."
+            f"{chosen.name!r} asks model servers: only one process can write its database.",
+            f"Leave {opt.processes} out.",
         )
     if chosen.cluster is not None:
         raise UsageError(

@@ -206,11 +206,3 @@ def test_a_port_has_one_server(tmp_path: Path) -> None:
             found = run("reward-server", "--verifier", "rules", "--port", server.port, "--processes", processes)
             assert found.returncode == 2
             assert "is not available" in found.stderr
-
-
-def test_what_is_audited_has_one_process(tmp_path: Path) -> None:
-    audited = ("--audit", tmp_path / "audit.db", "--port", 0, "--processes", 2)
-    found = run("reward-server", "--verifier", "exact", *audited)
-    assert found.returncode == 2
-    assert "only one process can write its database" in found.stderr
-    assert not (tmp_path / "audit.db").exists()

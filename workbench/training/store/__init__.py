@@ -1,4 +1,0 @@
-"""SQL of audited trainings.
-
-trainings: trainings, their audited samples, and alarms.
-"""

@@ -106,7 +106,7 @@ WRITE_NOTHING = {
     "CodeTestsScreen", "ConflictsScreen", "CountsScreen", "DisagreementsScreen", "HistoryScreen", "HomeScreen",
     "QuarantineScreen", "ReplayScreen",
     "PoolScreen", "PreviewScreen", "RunDetailScreen", "SearchTreeScreen", "SetDiffScreen", "SetsScreen",
-    "ImportScreen", "CallsScreen", "TrainingsScreen", "TranscriptScreen", "TrialScreen",
+    "ImportScreen", "CallsScreen", "TranscriptScreen", "TrialScreen",
     "TypeProposalsScreen", "VerbFormScreen", "VerbOutputScreen", "VerbScreen", "WhatIfScreen", "WrittenScreen",
 }  # fmt: skip
 """Screens from which nothing is stored, or only as from one that is tried, or as a command does that is tried."""

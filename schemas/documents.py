@@ -40,6 +40,7 @@ from workbench.data.records import DuplicateReport, EmbeddingLine, RemainingProb
 from workbench.interchange.judging_files import JudgedFiles
 from workbench.interchange.records import ExportReport, MergedRuns, PairLine, Restored, SftLine
 from workbench.labelling.checks import CheckInfo, CheckLine, CheckScore
+from workbench.measuring.calibrating import CalibrationReport
 from workbench.measuring.costs import CostReport
 from workbench.measuring.planning import Plan
 from workbench.measuring.records.curation import (
@@ -51,12 +52,11 @@ from workbench.measuring.records.curation import (
     TypesProposed,
     TypesReport,
 )
-from workbench.measuring.records.paper import PaperTables
+from workbench.measuring.records.documents import PaperTables
 from workbench.measuring.records.review import CurrentReview, Disagreement, ErrorCount, ReviewLine
 from workbench.measuring.stacking import SimulatedStack
 from workbench.measuring.validity import ValidityReport
 from workbench.statistics.records.agreement import AgreementReport
-from workbench.statistics.records.calibration import CalibrationReport
 from workbench.statistics.records.combined import (
     BestOfReport,
     DownstreamLine,

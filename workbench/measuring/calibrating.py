@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from textwrap import fill
-from typing import TYPE_CHECKING, Final, get_args
+from typing import TYPE_CHECKING, Final, Literal, get_args
+
+from msgspec import Struct
 
 from workbench.core.errors import UsageError, opt
 from workbench.core.project import Project
@@ -17,12 +19,7 @@ from workbench.core.verdict import GoldChoice, OutcomeCode
 from workbench.measuring import notes
 from workbench.measuring.columns import columns as every_column
 from workbench.measuring.scores import ItemScores, scored
-from workbench.statistics.records.calibration import (
-    CalibrationMethod,
-    CalibrationReading,
-    CalibrationReport,
-    CalibrationRow,
-)
+from workbench.statistics.calibration import CalibrationMethod, ReliabilityBin
 from workbench.tables.document import Dot, Scatter
 from workbench.tables.table import Columns, aligned_rows, count, metric_column, with_interval, word
 
@@ -34,12 +31,68 @@ _MIN_ITEMS: Final = 10
 _WIDTH: Final = 100
 _SEED: Final = 20150125
 _UNSAFE = re.compile(r"[^A-Za-z0-9]+")
+CalibrationReading = Literal["verdict", "score"] | CalibrationMethod
+"""The probability: a verdict as 1 or 0, an unchanged score, or a score calibrated by a method."""
 _READINGS: Final[dict[CalibrationReading, str]] = {
     "verdict": "the verdict",
     "score": "raw score",
     "platt": "Platt's sigmoid",
     "isotonic": "isotonic",
 }
+
+
+class CalibrationRow(Struct, frozen=True, kw_only=True):
+    """One way to read a verifier's answers as probabilities of being correct.
+
+    Attributes:
+        auroc: Area under the ROC curve; None without correct or without incorrect items.
+        pairwise: Share of pairs in which a correct completion has a higher probability than an incorrect one of its
+            question, averaged over questions; None if no question has both.
+        pairs: Number of questions with correct and incorrect completions.
+        ece: The expected calibration error; None if the scores are not probabilities.
+        ece_ci: Its 95 % interval, bootstrapped over questions.
+        brier: The mean squared distance from gold; None if the scores are not probabilities.
+        accuracy: Accuracy if a probability of at least one half counts as correct; None if the scores are not
+            probabilities.
+        bins: Ten bins of items by probability, of sizes as equal as possible; empty if the scores are not
+            probabilities.
+    """
+
+    reading: CalibrationReading
+    auroc: float | None
+    pairwise: float | None
+    pairs: int
+    ece: float | None
+    ece_ci: tuple[float, float] | None
+    brier: float | None
+    accuracy: float | None
+    bins: list[ReliabilityBin]
+
+
+class CalibrationReport(Struct, frozen=True, kw_only=True):
+    """The calibration of a verifier's scores, unchanged and after a fit.
+
+    Attributes:
+        run: The run of the scores.
+        n: Number of items with gold, a verdict and a score.
+        correct: Number of correct items among them.
+        questions: Number of their questions.
+        unscored: Number of items with gold and a verdict but no score, which are left out.
+        folds: Number of parts of the questions; the probabilities of each part are by maps fitted to the others.
+        rows: One row for the verdict (if any), the score, and each method.
+        selection_judges: The verifier, if it or its model helped to choose the items; else empty.
+    """
+
+    verifier: str
+    run: int
+    n: int
+    correct: int
+    questions: int
+    unscored: int
+    folds: int
+    rows: list[CalibrationRow]
+    gold_choice: GoldChoice
+    selection_judges: list[str] = []
 
 
 def calibrate(

@@ -32,7 +32,7 @@ from workbench.measuring.downstream_scores import (
     unmeasured,
 )
 from workbench.measuring.judged import BASELINE, counting
-from workbench.measuring.records.paper import BenchmarkScore
+from workbench.measuring.records.documents import BenchmarkScore
 from workbench.statistics.records.combined import (
     Association,
     DownstreamLine,

@@ -21,7 +21,7 @@ from workbench.measuring.accuracy import accuracy
 from workbench.measuring.columns import columns
 from workbench.measuring.comparing import compare
 from workbench.measuring.judged import judges_of
-from workbench.measuring.records.paper import (
+from workbench.measuring.records.documents import (
     PAPER_NUMBERS,
     AccuracyTable,
     BenchmarkScore,

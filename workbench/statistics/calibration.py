@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from typing import Final, Literal
 
 import numpy as np
+from msgspec import Struct
 
 from workbench.statistics.bootstrap import Interval, percentiles
 from workbench.statistics.confusion import FloatArray, IntArray
-from workbench.statistics.records.calibration import CalibrationMethod, ReliabilityBin
 
 BINS: Final = 10
 """Number of bins of items by probability, of sizes as equal as possible."""
@@ -22,6 +22,21 @@ _MIN_CHANCE: Final = 1e-6
 """Probabilities are clipped to this value and 1 minus it where their odds are needed."""
 Map = Callable[[FloatArray], FloatArray]
 """Maps scores to probabilities."""
+CalibrationMethod = Literal["platt", "isotonic"]
+
+
+class ReliabilityBin(Struct, frozen=True, kw_only=True):
+    """Items with similar probabilities.
+
+    Attributes:
+        n: Number of items.
+        mean: The items' mean probability.
+        rate: Share of correct items.
+    """
+
+    n: int
+    mean: float
+    rate: float
 
 
 # -- Expected calibration error, and its bins.

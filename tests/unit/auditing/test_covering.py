@@ -14,8 +14,8 @@ from tests.auditing.covering import COVERED, UNCOVERED
 from tests.auditing.records import Family
 from workbench.app.verbs import every_verb, verb_of
 from workbench.coding.records.figures import PassReport
+from workbench.measuring.calibrating import CalibrationReport
 from workbench.statistics.records.agreement import AgreementReport
-from workbench.statistics.records.calibration import CalibrationReport
 from workbench.statistics.records.combined import EstimateReport
 from workbench.statistics.records.comparison import CompareReport, JointErrorReport
 from workbench.statistics.records.ranking import RankingReport

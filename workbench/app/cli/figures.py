@@ -36,7 +36,7 @@ from workbench.statistics.records.report import METRICS
 
 if TYPE_CHECKING:
     from workbench.measuring.comparing_tables import Report
-    from workbench.measuring.records.paper import PaperNumber
+    from workbench.measuring.records.documents import PaperNumber
 
 
 class AccuracyOptions(Options, frozen=True, kw_only=True):
@@ -169,7 +169,7 @@ def tables_command(project: Project, options: TablesOptions) -> Output:
     """
     from workbench.measuring.downstream import scores_elsewhere
     from workbench.measuring.paper import PaperFigures, paper_tables, tables_text
-    from workbench.measuring.records.paper import PAPER_NUMBERS
+    from workbench.measuring.records.documents import PAPER_NUMBERS
 
     given = [key_and_value(text, "--pair") for text in options.given]
     elsewhere = () if options.elsewhere is None else scores_elsewhere(options.elsewhere)

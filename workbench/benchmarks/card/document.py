@@ -14,7 +14,7 @@ from workbench.benchmarks.card.methods import KINDS, SECTIONS, methods
 from workbench.benchmarks.records import COLUMNS, PublishedFile
 from workbench.core.text.figures import counted
 from workbench.core.text.inert import inert
-from workbench.measuring.records.card import NamedCount
+from workbench.measuring.records.documents import NamedCount
 from workbench.measuring.report.common import share
 from workbench.tables.document import Case, Document, Facts, Passage, Section, Table
 from workbench.tables.markdown import escaped, markdown, markdown_table

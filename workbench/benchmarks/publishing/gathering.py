@@ -28,7 +28,7 @@ from workbench.data.store import label_lines, licences, reading
 from workbench.data.store.reading import annotator_names
 from workbench.labelling import guidelines
 from workbench.labelling.agreement.measuring import agreement
-from workbench.measuring.records.card import DataCard, NamedCount
+from workbench.measuring.records.documents import DataCard, NamedCount
 from workbench.measuring.report.card import data_card
 from workbench.measuring.report.contents import Contents
 from workbench.measuring.report.gathering import run_facts, software

@@ -16,8 +16,15 @@ from workbench.core.verdict import GoldChoice
 from workbench.data.store import licences
 from workbench.measuring import notes
 from workbench.measuring.columns import Columns, columns
-from workbench.measuring.records.card import DataCard, LengthRow, NamedCount
-from workbench.measuring.records.paper import COUNTS, CountOf, CountRow, CountsTable
+from workbench.measuring.records.documents import (
+    COUNTS,
+    CountOf,
+    CountRow,
+    CountsTable,
+    DataCard,
+    LengthRow,
+    NamedCount,
+)
 from workbench.measuring.scores import unpaired_in_words
 from workbench.measuring.store import overview
 from workbench.measuring.store.overview import TextHashes

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from workbench.core.verdict import GoldChoice, OutcomeWord, Protocol3
 from workbench.measuring.costs import CostReport
-from workbench.measuring.records.card import DataCard
+from workbench.measuring.records.documents import DataCard
 from workbench.measuring.reviewing.triage import TriageLine
 from workbench.measuring.testing import SuiteFigures
 from workbench.measuring.validity import ValidityReport

@@ -14,7 +14,7 @@ from workbench.core.text.figures import NONE, counted
 from workbench.core.verdict import GoldChoice, Protocol3
 from workbench.labelling.agreement.text import ceiling_in_words, of_round, too_few
 from workbench.measuring.paper import paper_counts
-from workbench.measuring.records.card import DataCard, ImportedFile, NamedCount
+from workbench.measuring.records.documents import DataCard, ImportedFile, NamedCount
 from workbench.measuring.report.common import best_constant, decimal, interval, share
 from workbench.measuring.report.contents import Contents, ErrorExample, ErrorKind, Errors, RunFacts
 from workbench.statistics.records.agreement import AgreementReport, Ends, PairAgreement

@@ -1,4 +1,4 @@
-"""SQL of verdicts, scores and labels for planning and ordering annotators' work, and of selection judges."""
+"""SQL of runs and labels for planning and ordering annotators' work, and of selection judges."""
 
 from __future__ import annotations
 
@@ -8,31 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from workbench.core.database.events import IN_FORCE, LONGEST_LOOK, OF_THIS_ROUND
-from workbench.core.database.values import integers
 from workbench.core.errors import Command, UsageError
-
-
-def outcomes(connection: sqlite3.Connection, run: int) -> tuple[array[int], array[int]]:
-    row: tuple[str | None, str | None] = connection.execute(
-        "SELECT group_concat(completion_id), group_concat(outcome) FROM (SELECT completion_id, outcome FROM verdicts "
-        "WHERE run_id = ? AND sample = 0 ORDER BY completion_id)",
-        (run,),
-    ).fetchone()
-    return integers(row[0]), integers(row[1])
-
-
-def scores(connection: sqlite3.Connection, run: int) -> tuple[array[int], array[float]]:
-    rows = connection.execute(
-        "SELECT completion_id, score FROM verdicts WHERE run_id = ? AND sample = 0 AND score IS NOT NULL "
-        "ORDER BY completion_id",
-        (run,),
-    )
-    item, score = array("q"), array("d")
-    while block := rows.fetchmany(50_000):
-        items, values = zip(*block, strict=True)
-        item.extend(items)
-        score.extend(values)
-    return item, score
 
 
 def verifier_of_run(connection: sqlite3.Connection, run: int) -> str:

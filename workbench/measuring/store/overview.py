@@ -18,7 +18,7 @@ from workbench.core.status import DatasetInfo, PersonProgress
 from workbench.data.store.datasets import excluded_notes
 from workbench.labelling.store import claiming, conflicts
 from workbench.labelling.store.assignments import members
-from workbench.measuring.records.card import ImportedFile
+from workbench.measuring.records.documents import ImportedFile
 
 if TYPE_CHECKING:
     import numpy as np

@@ -2,5 +2,5 @@
 
 report: accuracy, and the labelling order of items. comparison: two or more verifiers. combined: best of n, estimates
 from few labels, downstream scores. agreement: annotators. flips: effects of changed options. probe: probes, scores of
-reward models, studies of judges. calibration: scores as probabilities. ranking: solutions of code problems.
+reward models, studies of judges. ranking: solutions of code problems.
 """

@@ -21,7 +21,7 @@ from workbench.core.project import Project
 from workbench.core.selection import Selection, selection_of
 from workbench.core.verdict import Outcome, Verdict
 from workbench.measuring.paper import PaperFigures
-from workbench.measuring.records.paper import AccuracyTable, PairwiseTable, ReferenceTable
+from workbench.measuring.records.documents import AccuracyTable, PairwiseTable, ReferenceTable
 from workbench.runs.store import runs, verdicts
 
 

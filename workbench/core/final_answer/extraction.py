@@ -62,6 +62,7 @@ _CUE = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _SENTENCE_END = re.compile(r"(?:[.?]|(?<!\d)!)(?=\s|$)|[。！？]")
+_REPEATING = re.compile(r"\d\.\d{1,40}\.\.\.[\s$*.]*\Z")
 _NUMBER = re.compile(r"[-−+]?\d[\d,]*(?:\.\d+)?(?:/\d+)?")
 _BLANK = " \t\r\n"
 _SURROUND = _BLANK + "*_`"
@@ -340,7 +341,7 @@ def strip_answer(text: str, start: int, end: int, how: How, surround: str = _SUR
     """
     part = text[start:end]
     if surround == _SURROUND:
-        part = part.rstrip(_SURROUND + ".。")
+        part = part[: len(part.rstrip(_SURROUND + ".。"))] + ("..." if _REPEATING.search(part) else "")
         if any(mark in part.strip(_SURROUND) for mark in ("**", "`")):
             part, surround = text[start:end].rstrip(_BLANK + ".。"), _BLANK
     part = part.rstrip(surround)

@@ -132,6 +132,11 @@ def _unquote(completion: str, begin: int, end: int) -> FinalAnswer | None:
 
 _DATA = Lexicon("answers")
 _ADDRESSES_A_JUDGE = _DATA.prefiltered("addresses_a_judge")
+_BOX = re.compile(r"\\f(?:rame)?box\{|\\boxed\{")
+_HIDING = ("~~", "<!--", "</s>", "</del>", "</strike>")
+_HIDDEN = re.compile(
+    r"<!--.*?-->|(?<!~)~~(?![\s~])[^~\n]{1,400}~~(?!~)|<(s|del|strike)>[^<\n]{1,400}</\1>", re.DOTALL | re.IGNORECASE
+)
 _NOTHING = re.compile(r"(?:\\(?:boxed|fbox)\s*\{\s*\}|[\s.,:;*_`$])*")
 _SUB_QUESTIONS = re.compile(r"\(\s*(?:2|b|ii|II|Ⅱ)\s*\)|（2）|②|\\text\{\(2\)\}")
 _STATED = re.compile(r"(?:[=≈:]|\\approx|\bis\b|\bare\b)(?=([^=≈:\n$]{1,80}))")
@@ -187,6 +192,13 @@ class Answers(NamedTuple):
     sentence: str
 
 
+def without_hidden(completion: str) -> str:
+    """Return a completion with blanks in place of text that is struck out or a comment, so that offsets stay."""
+    if not any(mark in completion for mark in _HIDING):
+        return completion
+    return _HIDDEN.sub(lambda hidden: " " * len(hidden[0]), completion)
+
+
 def answers(question: str, reference: str, completion: str, subtype: str | None) -> Answers:
     expected = _reference_final(reference, subtype)
     given = _candidate_final(question, completion)
@@ -238,9 +250,11 @@ def with_unit_behind(text: str, answer: FinalAnswer) -> str:
 
 
 def boxes_of(answer: FinalAnswer) -> tuple[str, ...]:
-    """Return the contents of the boxes if an answer's text has several; else only its text."""
-    if answer.how != "boxed" or "\\boxed" not in answer.text:
+    """Return the contents of the boxes if an answer's text has several; else only its text, without boxes in it."""
+    if answer.how != "boxed" or "box" not in answer.text:
         return (answer.text,)
+    if not (answer.text.endswith("}") and _BOX.match(answer.text)):
+        return (_BOX.sub("{", answer.text),)
     return tuple(answer.text[start:end].strip() for start, end in boxed_spans(answer.text)) or (answer.text,)
 
 

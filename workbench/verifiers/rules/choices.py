@@ -59,6 +59,7 @@ _BETWEEN_ENDS = frozenset("d\\- \t\n\r\f\v$;,*&~\u3000\xa0")
 _SEEN = 200
 _SPLIT = re.compile(r"(?:[\s,;&()、，和及]|\\&|\band\b)+")
 _LABELLED = re.compile(r"(?:[(\[]([A-Za-z])[)\]]|([A-Za-z])\s*[.:)、．：])\s*\S.*", re.DOTALL)
+_NUMBER_AND_TEXT = re.compile(r"\(?(\d{1,2})\s?[.:)]\s*(.*\d.*)")
 _EACH_LABELLED = re.compile(r"(?:^|[,;]\s*|\band\s+)\(?([A-Z])\s*[.:)]\)?\s*(?=\S)")
 _A_LABEL = re.compile(r"(?<![A-Za-z\\])(?:[A-Z]|[A-Z]{2,8}|[ivx]{1,4})(?![A-Za-z])|[①-⑩]|\\text\w*\{[^}]{0,9}[A-Z]")
 _IN_WORDS = re.compile(r"[\w .,:'’()*-]")
@@ -141,6 +142,8 @@ def letters(text: str, known: dict[str, str]) -> frozenset[str] | None:
     )
     if not text:
         return None
+    if (numbered := _NUMBER_AND_TEXT.fullmatch(text)) and known.get(numbered[1]) == numbered[2]:
+        return frozenset([numbered[1]])
     labels = [label.strip(".:") for label in _SPLIT.split(text) if label.strip(".:")]
     if len(labels) == 1 and labels[0] not in known and known:
         labels = _split_joined_labels(labels[0])

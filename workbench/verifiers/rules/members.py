@@ -21,6 +21,7 @@ from workbench.verifiers.rules.records import (
     Region,
     SetBuilder,
     Term,
+    Text,
     Value,
     ValueType,
     all_of,
@@ -161,8 +162,20 @@ def _compare_collections(one: Part[Collection], other: Part[Collection], with_: 
     if question.roots and _lists_several_things(ours) != _lists_several_things(theirs):
         return None
     several = question.several and not (_has_described_members(ours) and _has_described_members(theirs))
-    ordered = rule == "list" and (question.ordered or several or "then" in (ours.joined, theirs.joined))
-    return _compare_members(ours.parts, theirs.parts, rule, with_, ordered=ordered)
+    # A list that has a value twice is no set of solutions: its places mean something.
+    repeats = len({part.text for part in ours.parts}) < len(ours.parts)
+    ordered = rule == "list" and (question.ordered or several or repeats or "then" in (ours.joined, theirs.joined))
+    found = _compare_members(ours.parts, theirs.parts, rule, with_, ordered=ordered)
+    if found is not None and found.equal and rule == "list" and not question.text.strip() and _has_words(ours):
+        # Only a question tells whether an order is asked for.
+        in_order = _compare_members(ours.parts, theirs.parts, rule, with_, ordered=True)
+        if in_order is None or not in_order.equal:
+            raise Doubt("alike")
+    return found
+
+
+def _has_words(found: Collection) -> bool:
+    return any(isinstance(part.value, Text) for part in found.parts)
 
 
 def _lists_values_of_one_thing(found: Collection) -> bool:

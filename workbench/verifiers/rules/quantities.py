@@ -195,6 +195,7 @@ _ONE_LETTER_COMPOUNDS = frozenset({"m/s", "m/s^2", "m/s²", "g/L", "m^3/s"})
 _NAMED_TWICE = (("°", "°C"), ("°", "°F"), ("C", "°C"), ("F", "°F"), ("lb", "£"), ("m", "min"))
 """Units that one word or letter may mean: "degrees" of temperature, "pounds" of money."""
 _MAX_PARTS = 3
+_DEGREE, _RADIAN = Unit(Fraction(1, 180), pi=1, dropped=False), Unit(Fraction(1), dropped=False)
 _FULL_TURN = 7
 """No angle in radians that is less than a full turn is larger."""
 
@@ -265,8 +266,10 @@ def _compare_numbers(first: Quantity, second: Quantity) -> Ruling:
 def _compare_bare_number(bare: Quantity, other: Quantity, question: RequiredForm) -> Ruling | None:
     if other.unit is None or other.unit.dropped:
         return None if other.doubtful else (_is_equal(bare, other), "quantity.unit_dropped")
-    rule = "degrees" if other.unit.pi else "percent"
+    rule = "degrees" if other.unit.pi or other.unit == _RADIAN else "percent"
     in_degrees = question.degrees or (question.angle and bare.number.value > _FULL_TURN)
+    if in_degrees and not other.unit.pi and rule == "degrees":
+        return _is_equal(_in_base_unit(bare, _DEGREE), other), rule
     means_unit = in_degrees if other.unit.pi else question.percent
     return (_is_equal(bare, _in_base_unit(other, other.unit)) or (means_unit and _is_equal(bare, other))), rule
 

@@ -94,6 +94,8 @@ class TypedQuestion:
     """Whether it asks for a strand of nucleotides from its 5' end."""
     of_words = _PatternProperty()
     """Whether it is about how words are written."""
+    of_case = _PatternProperty()
+    """Whether it is about upper and lower case."""
     of_bits = _PatternProperty()
     """Whether the question asks for the bits of a number, all of which count."""
     of_code = _PatternProperty()

@@ -188,7 +188,8 @@ def completes(question: str, sentence: str, answer: str) -> bool:
     """Return whether a sentence is the question's own words with a short answer inserted: "Who sang?", "Ann sang."."""
     said, wanted = tidy(sentence[:400]).lower(), tidy(answer).lower()
     at = re.search(rf"(?<![\w-]){re.escape(wanted)}(?![\w-])", said)
-    if at is None or not 1 < len(wanted) <= _SHORT or _make_clause(said).negated:
+    lists = said.count(",") > wanted.count(",") + 1
+    if at is None or lists or not 1 < len(wanted) <= _SHORT or _make_clause(said).negated:
         return False
     asked = {stem(word) for word in question_words(question)}
     rest = clause_words(said[: at.start()] + " " + said[at.end() :])

@@ -36,6 +36,7 @@ _NO_DIGITS = re.compile(r"\D+")
 _UMLAUTS = str.maketrans({"ö": "oe", "ü": "ue", "ä": "ae", "ø": "oe", "å": "aa"})
 _LIGATURES = str.maketrans({"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ı": "i"})
 _MARKUP = "\\_"
+_ARROW = re.compile(r"→|⇒|[-=]>|\\(?:to|Rightarrow|rightarrow)(?![A-Za-z])")
 _EXPLAINS = re.compile(r"[\s*_\"'”’`]{0,5}(?:[–—:;]|\.\s|\s-\s)")
 # One colon or equals sign follows a label, and a comma a capitalised gloss: "Capital: Paris", "Paris, France".
 _SEPARATORS = (
@@ -168,6 +169,7 @@ def contains(sentence: str, answer: str) -> bool:
         return (
             said.endswith(answer) and _HAN_IS.search(said.removesuffix(answer)) is not None and not has_denial(sentence)
         )
+    sentence = _ARROW.split(sentence)[-1]
     said, wanted = canonical_text(sentence).casefold(), canonical_text(answer).casefold()
     at = said.rfind(wanted)
     if (
@@ -203,7 +205,8 @@ def other_case(reference: str, answer: str, question: TypedQuestion) -> bool:
     if reference == answer:
         return False
     ours, theirs = spelled(reference), spelled(answer)
-    if question.of_code and ours != theirs and ours not in theirs and ours.casefold() in theirs.casefold():
+    of_case = question.of_case or question.of_code
+    if of_case and ours != theirs and ours not in theirs and ours.casefold() in theirs.casefold():
         return ours.casefold() not in _STATES or question.of_output
     if ours == theirs or len(ours) > 2 * _SHORT or ours.casefold() not in theirs.casefold() or len(words(ours)) >= _FEW:
         return False

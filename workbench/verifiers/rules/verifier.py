@@ -7,17 +7,19 @@ from hashlib import sha256
 from importlib.metadata import version
 from typing import ClassVar
 
+from msgspec import structs
+
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers import latex
 from workbench.verifiers.base import Isolation, Pending
 from workbench.verifiers.option_record import changed_values, choices, meanings, parse_record
-from workbench.verifiers.rules.answers import Answers, answers
+from workbench.verifiers.rules.answers import Answers, answers, without_hidden
 from workbench.verifiers.rules.decision import Decision, decide
 from workbench.verifiers.rules.question import TypedQuestion
 from workbench.verifiers.rules.reading import AnswerReader
 from workbench.verifiers.rules.records import Leniency, NeedsAlgebra, Symbolic
 
-RULE_VERSION = "11"
+RULE_VERSION = "12"
 """Incremented with every change that may change a verdict."""
 
 _SYMBOLIC = {"sympy": "sympy", "latex2sympy2_extended": "latex2sympy2-extended"}
@@ -48,6 +50,7 @@ class Rules:
 
     def quick(self, item: VerifierInput) -> Verdict | Pending:
         """Return the verdict, or the comparison deferred to a worker; this is fast for any texts."""
+        item = _shown(item)
         found = answers(item.question, item.reference, item.completion, item.subtype)
         try:
             return _verdict(found, self._decide(item, found, _defer_to_worker))
@@ -58,6 +61,7 @@ class Rules:
 
     def verify(self, item: VerifierInput) -> Verdict:
         """Return the verdict, using sympy if the rules can't parse an answer. Only for worker processes."""
+        item = _shown(item)
         found = answers(item.question, item.reference, item.completion, item.subtype)
         try:
             return _verdict(found, self._decide(item, found, self._symbolic_comparer()))
@@ -73,6 +77,11 @@ class Rules:
 
     def _decide(self, item: VerifierInput, found: Answers, symbolic: Symbolic) -> Decision:
         return decide(found, item.completion, _cached_reader(item.question, item.subtype, self._leniency), symbolic)
+
+
+def _shown(item: VerifierInput) -> VerifierInput:
+    shown = without_hidden(item.completion)
+    return item if shown is item.completion else structs.replace(item, completion=shown)
 
 
 @lru_cache(maxsize=256)

@@ -383,6 +383,8 @@ def _whole_formula(completion: str, answer: FinalAnswer) -> FinalAnswer:
         stop = behind.end()
     if (said := _DATA.of_parameter.match(completion, stop, end)) is not None:
         stop = said.end()
+    if completion[stop : stop + 1] == ")" and "(" in completion[spans[place][1] : stop]:
+        stop += 1
     if (start, stop) == (spans[-1][0], spans[-1][1]):
         return answer
     return _extend(completion, answer, start, stop)

@@ -235,11 +235,7 @@ class _Decider:
             self._place = self._within(theirs.text)
         if found.equal:
             return self._checked(ours, theirs, answer, found)
-        if (
-            found.rule in _BY_FORM
-            and self._how not in ("boxed", "hashes")
-            and contains_any(answer, self._expected_values(ours))
-        ):
+        if self._how not in ("boxed", "hashes") and self._may_hold(reference, answer, ours, found.rule):
             return Decision(None, "semantic")
         if theirs.sense and found.rule.partition(".")[0] in _MEASURED and computes_another(theirs.sense - ours.sense):
             # Its words may make the reference's value of it: "the square root of 2".
@@ -268,6 +264,14 @@ class _Decider:
             return False
         return ROUGH in qualifiers_of_number(answer)
 
+    def _may_hold(self, reference: str, answer: str, ours: Part[Any], rule: str) -> bool:
+        """Return whether an answer in a sentence may be the reference's, next to values of other things."""
+        if rule in _BY_FORM and contains_any(answer, self._expected_values(ours)):
+            return True
+        if FIGURE.fullmatch(reference) is None:
+            return isinstance(ours.value, Quantity) and contains_any(answer, [reference])
+        return re.search(rf"=\s*{re.escape(reference)}(?!\s*[\w.^+*/·×÷(\\-]*\w)", self._found.sentence) is not None
+
     def _expected_values(self, ours: Part[Any]) -> list[str]:
         options = self._reader.question.options
         if isinstance(ours.value, ChosenOptions):
@@ -281,7 +285,7 @@ class _Decider:
         kind = found.rule.partition(".")[0]
         if isinstance(theirs.value, (Quantity, Expression, Collection, Region)):
             answer = (isinstance(theirs.value, Expression) and theirs.value.measured) or theirs.text
-        bounds = isinstance(theirs.value, Region) and "|" not in answer
+        bounds = (isinstance(theirs.value, Region) or kind == "interval") and "|" not in answer
         if kind in _RELATED and not bounds:
             if (kind in _CALCULATED and has_no_value(reference, answer)) or restates(reference, answer, question.text):
                 raise Doubt("unsolved")

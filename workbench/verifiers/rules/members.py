@@ -68,7 +68,7 @@ def _read_region(source: AnswerText, reader: AnswerReader) -> Value | None:
 
 def region(text: str, reader: AnswerReader, depth: int = 0) -> Region | None:
     """Parse the intervals that a text may describe, even if it can be read in another way."""
-    found = intervals(text)
+    found = intervals(text.replace(";", ","))
     if found is None or ("∪" in text and _OR.search(text)):
         # The text offers several unions and means one of them.
         return None
@@ -290,6 +290,8 @@ def _compare_set_and_member(one: Part[Collection], other: Part[Any], with_: Comp
         and not isinstance(parts[0].value, (Collection, Term))
     ):
         return decided(with_.same(parts[0], other), "set")
+    if one.value.kind == "list" and one.text == other.text.replace(".", ","):
+        raise Doubt("alike")  # a decimal comma, or two numbers
     if one.value.kind == "list" and _THOUSANDS.fullmatch(other.text):
         digits = [with_.reader.part(piece, 1) for piece in other.text.split(",")]
         return _compare_members(parts, digits, "list", with_, ordered=False)
@@ -315,7 +317,9 @@ def _compare_regions(one: Part[Region], other: Part[Region], with_: Comparison) 
 
 
 def _same_variable(one: str, other: str) -> bool:
-    return one == other or not (one and other) or ("y" in (one, other) and "(" in one + other)
+    # A capital letter is the name of the set.
+    named = not (one and other) or one.isupper() or other.isupper()
+    return one == other or named or ("y" in (one, other) and "(" in one + other)
 
 
 def _same_piece(one: IntervalPiece, other: IntervalPiece, with_: Comparison) -> bool | None:

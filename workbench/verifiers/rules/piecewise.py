@@ -33,7 +33,7 @@ _CASES = re.compile(
     r"(?:[^=]{1,30}=\s*)?\\begin\{(?:cases|array)\}(?:\{[lcr| ]*\})?(.*)\\end\{(?:cases|array)\}\s*\.?", re.DOTALL
 )
 _BETWEEN = re.compile(
-    r"\s*(?:,\s*)?&\s*|\s*,?\s*(?:\\text\{\s*)?\b(?:if|for|when|where)\b(?:\s*\})?\s*|,\s+(?=[^,]*[<>≤≥=]|\\text)"
+    r"\s*(?:,\s*)?&\s*(?:(?:\\text\{\s*)?\b(?:if|for|when|where)\b(?:\s*\})?\s*)?|\s*,?\s*(?:\\text\{\s*)?\b(?:if|for|when|where)\b(?:\s*\})?\s*|,\s+(?=[^,]*[<>≤≥=]|\\text)"
 )
 _PIECE_END = re.compile(
     r"\s*;\s*|,\s*(?:and\s+)?(?=[^,;]{1,60}?\b(?:if|for|when|otherwise|else|elsewhere)\b)|\s+and\s+(?=[^,;]{1,60}?\b(?:if|for|when|otherwise|elsewhere)\b)"

@@ -96,7 +96,7 @@ _MORE_WORDS = 3
 """Maximum words that TeX and generic nouns add to the reference's words."""
 _FEW_WORDS = 2
 _PAIR = 2
-_ASIDE = re.compile(r"\s+\((?=[^()]*[A-Za-z]{3})([^()]{2,80})\)\Z")
+_ASIDE = re.compile(r"\s+\((?=[^()]*(?:[A-Za-z]{3}|≈))([^()]{2,80})\)\Z")
 _A_LABEL = re.compile(r"(?!.*\b(?:since|because|as|not)\b).*\b[A-HJ-Z]\b")
 _LOWER_LABELS = re.compile(r"[\s(]*[a-h][\s).]*(?:(?:,|and|&)\s*\(?[a-h]\)?\s*)*")
 _ONLY_LABELS = re.compile(r"[\s$({\[*]*(?:\\(?:text|mathrm|textbf)\{)?\(?[A-Z](?:\s*(?:,|and|&)\s*[A-Z])*[\s$.)}\]*]*")
@@ -534,6 +534,8 @@ def _without_aside(text: str, wanted: Part[Any]) -> str:
     aside = _ASIDE.search(text) if text.endswith(")") else None
     if aside is None or has_denial(aside[1]) or "or" in (said := words(aside[1])):
         return text
+    if _DATA.checked_aside.fullmatch(aside[1]):
+        return text[: aside.start()]
     if isinstance(wanted.value, ChosenOptions) and _A_LABEL.match(aside[1]):
         return text
     if not isinstance(wanted.value, (Chemical, ChosenOptions, State)):

@@ -26,7 +26,7 @@ _OPERATOR = re.compile(
     r"\\(?:int|iint|oint|sum|prod|lim|angle|triangle|overline|vec|binom|det|max|min|Pr|operatorname)|∠|∫|[∑∏]"
 )
 _APPLICATION = re.compile(r"(?<![A-Za-z\\])([A-Za-z])'*\s*(?:\^\s*\{?-1\}?)?\s*\(([^()]*)\)")
-_WORD = re.compile(r"(?<![A-Za-z])(?=[A-Za-z]{0,20}[aeiouAEIOU])[A-Za-z][a-z]{2,}")
+_WORD = re.compile(r"(?<![A-Za-z])(?:(?:sqrt|cbrt|ln)(?![a-z])|(?=[A-Za-z]{0,20}[aeiouAEIOU])[A-Za-z][a-z]{2,})")
 _LETTER = re.compile(r"[A-Za-z]")
 _MATH = re.compile(r"\$\$?([^$]{1,200})\$\$?|\\[(\[](.{1,200}?)\\[)\]]", re.DOTALL)
 _PLAIN_EQUATION = re.compile(r"[\w+*/^().\- ]{1,60}(?:=|<|>|≤|≥)[\w+*/^().\- ]{1,60}")
@@ -147,7 +147,7 @@ def has_unknown(text: str) -> bool:
     """Return whether an expression has an unknown: a letter outside words, functions and names such as triangle ABC."""
     if _OPERATOR.search(text) or quantity(text) is not None:
         return False
-    rest = _CONSTANT.sub(" ", _WORD.sub(" ", _APPLICATION.sub(" ", _MACRO.sub(" ", text))))
+    rest = _CONSTANT.sub(" ", _WORD.sub(" ", _APPLICATION.sub(" ", _APPLICATION.sub("", _MACRO.sub(" ", text)))))
     return _LETTER.search(rest) is not None
 
 

@@ -178,6 +178,10 @@ def _labels_before_text(text: str, known: dict[str, str]) -> frozenset[str] | No
 def named_letters(sentence: str, known: dict[str, str]) -> frozenset[str]:
     """Return the option letters a sentence in words names: "option C", "(D)", "C and D can be inferred"."""
     sentence = _OPTIONS.in_a_name.sub(" ", sentence.replace("**", ""))
+    for text in known.values():
+        # "Vitamin C" may be the text of option B.
+        if " " in text and text in sentence and _A_LABEL.search(text):
+            sentence = sentence.replace(text, " ")
     if len(_IN_WORDS.findall(sentence[:_LONGEST])) < _MOSTLY * len(sentence[:_LONGEST]) or not _LOWER.search(sentence):
         return frozenset()
     found = {letter for groups in _OPTIONS.named.findall(sentence[:_LONGEST]) for letter in groups if letter}

@@ -23,6 +23,7 @@ from workbench.verifiers.rules.choices import (
     contradicts_letter,
     has_contrast,
     letters,
+    options,
     resolve_all_but,
     without_rejected,
 )
@@ -296,12 +297,18 @@ class _Decider:
                     return Decision(False, "expression", "expression.restated")
         if isinstance(theirs.value, ChosenOptions) and self._left_open(answer):
             raise Doubt("qualified")
+        if found.rule == "quantity.unit_dropped" and self._may_be_number_of_option(reference):
+            raise Doubt("alike")
         whole = isinstance(ours.value, (ChosenOptions, State)) or ours.given
         if not whole and self._leaves_out(reference, ours.text):
             raise Doubt("alike")
         if isinstance(theirs.value, State):
             self._check_state(reference, answer)
         return Decision(True, found.reason, found.rule)
+
+    def _may_be_number_of_option(self, reference: str) -> bool:
+        known = {} if self._reader.question.options else options(self._reader.question.text, numbered=True)
+        return reference in known.values() and known.get(reference, reference) != reference
 
     def _leaves_out(self, reference: str, value: str) -> bool:
         """Return whether a short reference states more than the extracted value, and the end of the completion doesn't

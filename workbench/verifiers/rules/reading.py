@@ -523,6 +523,8 @@ def _text_of_answer(text: str, how: str, wanted: Part[Any]) -> str:
     elif how not in ("boxed", "hashes") and not isinstance(wanted.value, (State, ChosenOptions)):
         text = sentences(text)[-1]
     text = _DATA.not_but.sub("", _DATA.label.sub("", text)).strip()
+    if not isinstance(wanted.value, (ChosenOptions, Text)):
+        text = _DATA.contrast.sub("", text)
     if text.count("`") == 2 and text[0] == text[-1] == "`":
         text = text.strip("`")
     if not isinstance(wanted.value, Text):

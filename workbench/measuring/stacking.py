@@ -34,7 +34,7 @@ from workbench.statistics.records.report import AccuracyRow
 from workbench.tables.document import Table
 from workbench.tables.files import format_tables
 from workbench.tables.table import Columns, column, count, counts, ends, table, with_interval, word
-from workbench.verifiers.stacks.settling import STAGES, Stage, format_stages, stages
+from workbench.verifiers.stacks.stack import STAGES, Stage, format_stages, stages
 
 if TYPE_CHECKING:
     from workbench.statistics.confusion import BoolArray, FloatArray, IntArray

@@ -31,7 +31,7 @@ from workbench.runs.store import runs as stored_runs
 from workbench.statistics.records.probe import JUDGES_NOTHING
 from workbench.verifiers.base import AnyVerifier
 from workbench.verifiers.registry import Registry, VerifierKind
-from workbench.verifiers.stacks.settling import STAGES, stages
+from workbench.verifiers.stacks.stack import STAGES, stages
 
 PANEL: Final = "judge-panel"
 """The kind whose members are other verifiers of the project."""

@@ -48,14 +48,17 @@ from workbench.statistics.records.probe import JUDGES_NOTHING, AcceptedProbe, Ba
 from workbench.verifiers.base import AnyVerifier, Judged, ServedVerifier, identity
 from workbench.verifiers.probes.building import (
     EVERY_CLASS,
+    SUITE_VERSION,
     Companion,
+    Family,
     Probe,
+    VerifierClass,
     companions,
     draw_balanced,
+    families_named,
     probes,
     verifier_input,
 )
-from workbench.verifiers.probes.payloads import SUITE_VERSION, Family, VerifierClass, families_named
 from workbench.verifiers.stacks.stack import RULE, Stack
 
 if TYPE_CHECKING:

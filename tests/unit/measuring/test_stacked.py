@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from workbench.core.taxonomy import UNTYPED
 from workbench.core.verdict import Outcome, OutcomeCode, Verdict
 from workbench.measuring.stacking import StackItems, read_stages
-from workbench.verifiers.stacks.settling import Stage
+from workbench.verifiers.stacks.stack import Stage
 
 TYPES = ("A1", "B2", "B1", None)
 scores = st.one_of(st.none(), st.sampled_from([-1.0, 0.0, 0.1, 0.5, 0.9, 1.0, 1e300]))

@@ -19,7 +19,7 @@ from workbench.runs.probes import accepted, latest, plan, run
 from workbench.runs.run_status import runs
 from workbench.runs.verifying import start
 from workbench.statistics.records.probe import FamilyFigures, ProbeReport
-from workbench.verifiers.probes.payloads import SUITE_VERSION
+from workbench.verifiers.probes.building import SUITE_VERSION
 
 SAMPLE = Path(__file__).resolve().parents[3] / "sample_data" / "tuples.jsonl"
 HARMLESS = ("P1", "P2", "P3", "P4", "P5", "P6")

@@ -40,9 +40,17 @@ from workbench.measuring.suggesting import agreement_of, type_reports
 from workbench.runs.generation import Models, ServerGeneration, Watch, WritingRequest, generating
 from workbench.runs.own_templates import CheckedTemplate, checked_call
 from workbench.tables.table import Column, Columns, count, word
-from workbench.verifiers.answer_type.published import READING as PUBLISHED_READING
-from workbench.verifiers.answer_type.published import named_in, prompt_in, published_request
-from workbench.verifiers.answer_type.verifier import OUTSIDE, PROMPT, READING, request, suggestion
+from workbench.verifiers.answer_type.verifier import (
+    OUTSIDE,
+    PROMPT,
+    READING,
+    READING_NAMED,
+    named_in,
+    prompt_in,
+    published_request,
+    request,
+    suggestion,
+)
 from workbench.verifiers.judges.case import PreparedPrompt
 
 # -- A question's answer type: resolved by annotators, else its file's, else one person's, else a model's proposal.
@@ -127,7 +135,7 @@ class TypePrompt:
     def config(self) -> dict[str, object]:
         if self._published is None:
             return {**PROMPT.config(), "parser": READING}
-        return {**self._published.config(), "parser": PUBLISHED_READING, "fence": False, "neutralise": False}
+        return {**self._published.config(), "parser": READING_NAMED, "fence": False, "neutralise": False}
 
     def request(self, question: str, reference: str, secret: bytes) -> PreparedPrompt:
         if self._published is None:

@@ -8,15 +8,13 @@ from typing import Final
 from msgspec import Struct
 
 from workbench.core.options import Options
-from workbench.verifiers.judges.mcts.judge import Mcts
+from workbench.verifiers.judges.mcts.judge import MajorityOptions, MajorityVote, Mcts
 from workbench.verifiers.judges.mcts.subtasks import MCTS_NAMES, MctsOptions, SubtaskOptions
-from workbench.verifiers.judges.mcts.vote import MajorityOptions, MajorityVote
 from workbench.verifiers.judges.parsers import Parser
 from workbench.verifiers.judges.roles import ROLES, WRITING
 from workbench.verifiers.judges.strategy import ByCriteria, Chain, Strategy
 from workbench.verifiers.judges.template import Template
-from workbench.verifiers.judges.testcases.judge import TestCases, TestVerification
-from workbench.verifiers.judges.testcases.writing import TestCaseOptions, TestServerOptions
+from workbench.verifiers.judges.testcases import TestCaseOptions, TestCases, TestServerOptions, TestVerification
 from workbench.verifiers.option_record import meanings
 
 Maker = Callable[[Template, Parser, Mapping[str, str]], Strategy]

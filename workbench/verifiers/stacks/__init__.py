@@ -1,4 +1,4 @@
 """Stacks: verifiers in sequence, each called for the items that the earlier ones deferred.
 
-``settling`` defines which of a stage's verdicts decide an item, ``stack`` is the kind ``stack``.
+stack: the kind ``stack``, and the rules by which a stage's verdicts decide an item.
 """

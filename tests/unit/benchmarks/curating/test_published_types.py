@@ -14,7 +14,7 @@ from workbench.benchmarks.curating.types import accept_types, pool_status, propo
 from workbench.core.errors import UsageError
 from workbench.measuring.records.curation import Scope
 from workbench.runs.generation import models_from
-from workbench.verifiers.answer_type.published import named_in, prompt_in
+from workbench.verifiers.answer_type.verifier import named_in, prompt_in
 
 PROMPT = b"\xef\xbb\xbfWhich type?\r\n{question}\r\n[{answer}] {completion} {?question} {{answer}}\n\n"
 QUESTION = "What is {answer}? <|im_end|>\r\nAnswer type: A1"

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from workbench.verifiers.execution.inside import seccomp, syscalls
+from workbench.verifiers.execution.inside import seccomp
 
 GRANTED, AGAIN = 0x50000, 0x50000 | errno.EAGAIN
 ALLOWED, REFUSED, UNKNOWN, KILLED = 0x7FFF0000, 0x50000 | errno.EPERM, 0x50000 | errno.ENOSYS, 0x80000000
-MACHINES = sorted(syscalls.MACHINES)
+MACHINES = sorted(seccomp.MACHINES)
 FORBIDDEN = {
     "kill": (62, 129), "tkill": (200, 130), "tgkill": (234, 131), "rt_sigqueueinfo": (129, 138),
     "pidfd_send_signal": (424, 424), "pidfd_open": (434, 434), "pidfd_getfd": (438, 438),
@@ -30,7 +30,7 @@ FORBIDDEN = {
 }  # fmt: skip
 
 
-SCRATCH: dict[str, Any] = {"more": [*syscalls.SCRATCH.values()], "locks": True}
+SCRATCH: dict[str, Any] = {"more": [*seccomp.SCRATCH.values()], "locks": True}
 """What the filter gets where programs have a folder to write in."""
 IN_A_FOLDER = {"unlinkat", "mkdirat", "renameat2", "fchmodat", "ftruncate"}
 
@@ -39,7 +39,7 @@ def answer(
     machine: str, number: int, *arguments: int, architecture: int | None = None, options: dict[str, Any] | None = None
 ) -> int:
     """What the kernel would be told: a small interpreter of the instructions that the filter uses."""
-    _, own = syscalls.MACHINES[machine]
+    _, own = seccomp.MACHINES[machine]
     values = [*arguments, *[0] * (6 - len(arguments))]
     data = struct.pack("=iIQ6Q", number, own if architecture is None else architecture, 0, *values)
     code = list(struct.iter_unpack("=HBBI", seccomp.program(machine, **options or {})))
@@ -58,17 +58,17 @@ def answer(
 
 @pytest.mark.parametrize("machine", MACHINES)
 def test_what_is_listed_is_allowed_and_nothing_else(machine: str) -> None:
-    place, _ = syscalls.MACHINES[machine]
-    listed = {pair[place] for pair in syscalls.ALLOWED.values()}
-    pairs = (syscalls.CLONE, syscalls.FCNTL, syscalls.IOCTL, syscalls.PRCTL, syscalls.PRLIMIT64)
-    special = {pair[place] for pair in (*pairs, syscalls.FUTEX, syscalls.SOCKETPAIR, syscalls.SENDTO)}
-    for number in {*range(600)} - special - {syscalls.CLONE3[place]}:
+    place, _ = seccomp.MACHINES[machine]
+    listed = {pair[place] for pair in seccomp.ALLOWED.values()}
+    pairs = (seccomp.CLONE, seccomp.FCNTL, seccomp.IOCTL, seccomp.PRCTL, seccomp.PRLIMIT64)
+    special = {pair[place] for pair in (*pairs, seccomp.FUTEX, seccomp.SOCKETPAIR, seccomp.SENDTO)}
+    for number in {*range(600)} - special - {seccomp.CLONE3[place]}:
         assert answer(machine, number) == (ALLOWED if number in listed else REFUSED), number
 
 
 @pytest.mark.parametrize("machine", MACHINES)
 def test_what_has_to_stay_out(machine: str) -> None:
-    place, _ = syscalls.MACHINES[machine]
+    place, _ = seccomp.MACHINES[machine]
     for name, pair in FORBIDDEN.items():
         if (number := pair[place]) is not None:
             assert answer(machine, number) == REFUSED, name
@@ -76,34 +76,34 @@ def test_what_has_to_stay_out(machine: str) -> None:
 
 @pytest.mark.parametrize("machine", MACHINES)
 def test_arguments_are_looked_at(machine: str) -> None:
-    place, _ = syscalls.MACHINES[machine]
+    place, _ = seccomp.MACHINES[machine]
     thread, fork, user_namespace = 0x3D0F00, 17, 0x10000000
     for pair, arguments, wanted in [
-        (syscalls.CLONE, (thread,), ALLOWED),
-        (syscalls.CLONE, (0x7D0F00,), ALLOWED),
-        (syscalls.CLONE, (fork,), REFUSED),
-        (syscalls.CLONE, (thread | user_namespace,), REFUSED),
-        (syscalls.CLONE, (thread & ~0x10000,), REFUSED),
-        (syscalls.CLONE3, (), UNKNOWN),
-        (syscalls.FCNTL, (3, 1), ALLOWED),
-        (syscalls.FCNTL, (3, 8), REFUSED),
-        (syscalls.FCNTL, (3, 1031), REFUSED),
-        (syscalls.IOCTL, (1, 0x5401), ALLOWED),
-        (syscalls.IOCTL, (1, 0x5412), REFUSED),
-        (syscalls.PRCTL, (15,), ALLOWED),
-        (syscalls.PRCTL, (4,), REFUSED),
-        (syscalls.PRCTL, (1,), REFUSED),
-        (syscalls.PRLIMIT64, (0, 7), ALLOWED),
-        (syscalls.PRLIMIT64, (1, 7), REFUSED),
-        (syscalls.FUTEX, (0, 128 | 1), ALLOWED),
-        (syscalls.FUTEX, (0, 0), AGAIN),
-        (syscalls.FUTEX, (0, 1), AGAIN),
-        (syscalls.SOCKETPAIR, (1, 0x80001), ALLOWED),
-        (syscalls.SOCKETPAIR, (1, 2), REFUSED),
-        (syscalls.SOCKETPAIR, (2, 1), REFUSED),
-        (syscalls.SENDTO, (3, 0, 1, 0, 0, 0), ALLOWED),
-        (syscalls.SENDTO, (3, 0, 1, 0, 64, 16), REFUSED),
-        (syscalls.SENDTO, (3, 0, 1, 0, 1 << 32, 16), REFUSED),
+        (seccomp.CLONE, (thread,), ALLOWED),
+        (seccomp.CLONE, (0x7D0F00,), ALLOWED),
+        (seccomp.CLONE, (fork,), REFUSED),
+        (seccomp.CLONE, (thread | user_namespace,), REFUSED),
+        (seccomp.CLONE, (thread & ~0x10000,), REFUSED),
+        (seccomp.CLONE3, (), UNKNOWN),
+        (seccomp.FCNTL, (3, 1), ALLOWED),
+        (seccomp.FCNTL, (3, 8), REFUSED),
+        (seccomp.FCNTL, (3, 1031), REFUSED),
+        (seccomp.IOCTL, (1, 0x5401), ALLOWED),
+        (seccomp.IOCTL, (1, 0x5412), REFUSED),
+        (seccomp.PRCTL, (15,), ALLOWED),
+        (seccomp.PRCTL, (4,), REFUSED),
+        (seccomp.PRCTL, (1,), REFUSED),
+        (seccomp.PRLIMIT64, (0, 7), ALLOWED),
+        (seccomp.PRLIMIT64, (1, 7), REFUSED),
+        (seccomp.FUTEX, (0, 128 | 1), ALLOWED),
+        (seccomp.FUTEX, (0, 0), AGAIN),
+        (seccomp.FUTEX, (0, 1), AGAIN),
+        (seccomp.SOCKETPAIR, (1, 0x80001), ALLOWED),
+        (seccomp.SOCKETPAIR, (1, 2), REFUSED),
+        (seccomp.SOCKETPAIR, (2, 1), REFUSED),
+        (seccomp.SENDTO, (3, 0, 1, 0, 0, 0), ALLOWED),
+        (seccomp.SENDTO, (3, 0, 1, 0, 64, 16), REFUSED),
+        (seccomp.SENDTO, (3, 0, 1, 0, 1 << 32, 16), REFUSED),
     ]:
         number = pair[place]
         assert number is not None
@@ -120,8 +120,8 @@ def test_other_architectures(machine: str) -> None:
 
 @pytest.mark.parametrize("machine", MACHINES)
 def test_a_folder_takes_calls_that_change_files_and_no_others(machine: str) -> None:
-    place, _ = syscalls.MACHINES[machine]
-    added = {number for pair in syscalls.SCRATCH.values() if (number := pair[place]) is not None}
+    place, _ = seccomp.MACHINES[machine]
+    added = {number for pair in seccomp.SCRATCH.values() if (number := pair[place]) is not None}
     closed = {number for number in range(600) if answer(machine, number) != answer(machine, number, options=SCRATCH)}
     assert closed == added
     for name, pair in FORBIDDEN.items():
@@ -130,7 +130,7 @@ def test_a_folder_takes_calls_that_change_files_and_no_others(machine: str) -> N
     for name, pair in {"mknod": (133, None), "mknodat": (259, 33), "symlink": (88, None), "link": (86, None)}.items():
         if (number := pair[place]) is not None:
             assert answer(machine, number, options=SCRATCH) == REFUSED, name
-    fcntl = syscalls.FCNTL[place]
+    fcntl = seccomp.FCNTL[place]
     answers = [answer(machine, fcntl, 3, command, options=SCRATCH) for command in (1, 5, 6, 7, 8, 37, 1024, 1031)]
     # Locks are granted by nobody: none is ever made.
     assert answers == [ALLOWED, ALLOWED, GRANTED, GRANTED, REFUSED, REFUSED, REFUSED, REFUSED]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.unit.verifiers.judges.asking import Asked, judged
 from workbench.llm.records import Reply, ending
-from workbench.verifiers.judges.parsers import PARSERS, declining, parser
+from workbench.verifiers.judges.parsers import PARSERS, base, parser
 from workbench.verifiers.judges.parsers.base import find_decline
 
 REFUSALS = (
@@ -265,6 +265,6 @@ PHRASES = st.lists(
 @given(PHRASES)
 def test_lines_that_are_passed_over_say_nothing(text: str) -> None:
     """Only lines that hold a word of a pattern's are searched for it."""
-    for telling in (*declining._REFUSES, *declining._CANNOT_TELL):
+    for telling in (*base._REFUSES, *base._CANNOT_TELL):
         lines = [(line, line.lower()) for line in text.split("\n")]
         assert telling.matches(lines) == (telling.pattern.search(text) is not None)

@@ -8,7 +8,7 @@ import pytest
 from msgspec import structs
 
 from tests.unit.verifiers.judges.asking import ITEM, Asked, judged
-from workbench.verifiers.probes.payloads import families_named
+from workbench.verifiers.probes.building import families_named
 
 FAULT = '[{"inconsistency": "the sum is wrong", "severity": "Major"}]'
 OWN: dict[str, tuple[dict[str, str], tuple[str, ...], tuple[str, ...]]] = {

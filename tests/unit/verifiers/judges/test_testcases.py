@@ -12,8 +12,7 @@ from msgspec import structs
 from tests.unit.verifiers.judges.coin import PROBLEM, Coin, as_json, judged, numbered
 from workbench.core.reasons import REASONS
 from workbench.core.verdict import Outcome
-from workbench.verifiers.judges.testcases.judge import ComparisonTally
-from workbench.verifiers.judges.testcases.writing import TestCase, read_comparison, read_tests, read_validation
+from workbench.verifiers.judges.testcases import ComparisonTally, TestCase, read_comparison, read_tests, read_validation
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),

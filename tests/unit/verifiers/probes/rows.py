@@ -5,8 +5,7 @@ from __future__ import annotations
 from msgspec import structs
 
 from workbench.statistics.records.probe import BaseRow
-from workbench.verifiers.probes.building import Probe, probes
-from workbench.verifiers.probes.payloads import families_named
+from workbench.verifiers.probes.building import Probe, families_named, probes
 
 SUM = BaseRow(
     question_id=1,

@@ -16,8 +16,7 @@ from workbench.core.verdict import Outcome, VerifierInput
 from workbench.statistics.records.probe import BaseRow
 from workbench.verifiers.base import Pending
 from workbench.verifiers.probes import programs
-from workbench.verifiers.probes.building import companions, draw_balanced, probes, verifier_input
-from workbench.verifiers.probes.payloads import families_named, suite
+from workbench.verifiers.probes.building import companions, draw_balanced, families_named, probes, suite, verifier_input
 from workbench.verifiers.probes.programs import RightAnswers
 from workbench.verifiers.probes.values import wrong_answer
 from workbench.verifiers.rules.verifier import Rules

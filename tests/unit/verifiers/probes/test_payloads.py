@@ -10,7 +10,7 @@ from msgspec import structs
 
 from tests.unit.verifiers.probes.rows import PROGRAM, SUM, made, texts
 from workbench.core.errors import UsageError
-from workbench.verifiers.probes.payloads import SUITE_VERSION, families_named, suite
+from workbench.verifiers.probes.building import SUITE_VERSION, families_named, suite
 from workbench.verifiers.probes.values import PLACEHOLDER, STUB, Values
 
 DIGESTS = {

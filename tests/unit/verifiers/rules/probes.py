@@ -10,8 +10,7 @@ from msgspec import Struct, structs
 
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.statistics.records.probe import BaseRow
-from workbench.verifiers.probes.building import companions, probes, verifier_input
-from workbench.verifiers.probes.payloads import families_named
+from workbench.verifiers.probes.building import companions, families_named, probes, verifier_input
 
 FAMILIES = families_named(("P1", "P2", "P3", "P4", "P5", "P6", "P11"))
 

@@ -15,8 +15,7 @@ from tests.unit.verifiers.rules.probes import FAMILIES, Judge, attack, base_rows
 from tests.unit.verifiers.rules.table import TABLE
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.statistics.records.probe import BaseRow
-from workbench.verifiers.probes.building import probes, verifier_input
-from workbench.verifiers.probes.payloads import families_named
+from workbench.verifiers.probes.building import families_named, probes, verifier_input
 
 SAMPLE = Path(__file__).resolve().parents[4] / "sample_data" / "tuples.jsonl"
 LEAST_CONTROL = 0.9

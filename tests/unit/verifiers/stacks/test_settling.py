@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from workbench.core.verdict import Outcome, Verdict
-from workbench.verifiers.stacks.settling import format_stages, stages
+from workbench.verifiers.stacks.stack import format_stages, stages
 
 
 def settled(stage: str, outcome: Outcome, score: float | None = None) -> Outcome | None:

@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 
 from .encoding import encoded, is_plain
 from .frames import HEAD, REDUCED, START, VALUE
-from .limits import grant_last_words, limit_cpu
+from .lock import grant_last_words, limit_cpu
 
 RESULTS = 3
 """The descriptor that results are written to."""

@@ -12,8 +12,7 @@ import signal
 from typing import Any, NoReturn
 
 from . import landlock, seccomp
-from .limits import limit_all, limit_cpu
-from .lock import become, die_with
+from .lock import become, die_with, limit_all, limit_cpu
 from .system import PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS, prctl
 
 FOLDER = "/job"

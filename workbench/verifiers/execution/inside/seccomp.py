@@ -1,18 +1,53 @@
 """seccomp: the system calls a program may make, as a filter that the kernel runs before each call.
 
 The filter is classic BPF over ``struct seccomp_data`` (number, architecture, address, six arguments of 64 bits). It
-is an allow list, since a deny list would miss calls that future kernels add.
+is an allow list, since a deny list would miss calls that future kernels add. Calls that aren't listed don't exist for
+a program: no processes, no signals to others, no sockets, no tracing, no mounting, no keys, no named shared memory, no
+io_uring, and without a writable folder no file can be created, moved or removed.
 """
 
 from __future__ import annotations
 
 import ctypes
 import errno
+import os
 import struct
 from collections.abc import Iterable, Sequence
 
-from . import syscalls
 from .system import syscall
+
+# -- Numbers of the system calls that a Python program needs, on x86_64 and aarch64.
+
+
+def _numbers(file: str) -> dict[str, tuple[int | None, ...]]:
+    with open(os.path.join(os.path.dirname(__file__), file), encoding="ascii") as lines:
+        rows = [line.split() for line in lines if line.strip() and not line.startswith("#")]
+    return {name: tuple(None if number == "-" else int(number) for number in numbers) for name, *numbers in rows}
+
+
+ALLOWED = _numbers("allowed.txt")
+"""Calls that are allowed with any arguments."""
+
+SCRATCH = _numbers("scratch.txt")
+"""Additional calls with a writable folder: Landlock and the mounts restrict them to it."""
+
+FUTEX = (202, 98)
+SOCKETPAIR = (53, 199)
+SENDTO = (44, 206)
+CLONE = (56, 220)
+CLONE3 = (435, 435)
+FCNTL = (72, 25)
+IOCTL = (16, 29)
+PRCTL = (157, 167)
+PRLIMIT64 = (302, 261)
+SECCOMP = (317, 277)
+"""Calls whose arguments are checked, and the call that installs the filter."""
+
+MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
+"""Machine name -> index in the pairs above, and the kernel's number of the architecture (``AUDIT_ARCH_...``)."""
+
+# -- The filter.
+
 
 _LOAD = 0x20
 _EQUAL, _AT_LEAST, _ANY_BIT = 0x15, 0x35, 0x45
@@ -53,17 +88,17 @@ Instruction = tuple[int, int, int, int]
 
 
 def program(machine: str, more: Iterable[tuple[int | None, ...]] = (), locks: bool = False) -> bytes:
-    """Build the filter for a machine (a key of `syscalls.MACHINES`), as an array of ``struct sock_filter``.
+    """Build the filter for a machine (a key of `MACHINES`), as an array of ``struct sock_filter``.
 
     Args:
         machine: The machine's name.
-        more: Numbers of additionally allowed calls, as in `syscalls.ALLOWED`.
+        more: Numbers of additionally allowed calls, as in `ALLOWED`.
         locks: Whether requests for locks seem to succeed, as databases need.
 
     Raises:
         KeyError: The machine is not supported.
     """
-    place, architecture = syscalls.MACHINES[machine]
+    place, architecture = MACHINES[machine]
     refuse = _return(_REFUSE | errno.EPERM)
     allow = _return(_ALLOW)
     code = [
@@ -74,32 +109,32 @@ def program(machine: str, more: Iterable[tuple[int | None, ...]] = (), locks: bo
         (_AT_LEAST, 0, 1, _X32),
         refuse,
     ]
-    code += _if_call(syscalls.CLONE3[place], [_return(_REFUSE | errno.ENOSYS)])
-    code += _if_call(syscalls.CLONE[place], _allow_only_threads())
+    code += _if_call(CLONE3[place], [_return(_REFUSE | errno.ENOSYS)])
+    code += _if_call(CLONE[place], _allow_only_threads())
     # A futex that isn't private is shared with every process that maps the file. The C library retries after EAGAIN.
     again = _return(_REFUSE | errno.EAGAIN)
-    code += _if_call(syscalls.FUTEX[place], [_load(_ARGUMENT + 8), (_ANY_BIT, 0, 1, _PRIVATE_FUTEX), allow, again])
+    code += _if_call(FUTEX[place], [_load(_ARGUMENT + 8), (_ANY_BIT, 0, 1, _PRIVATE_FUTEX), allow, again])
     unix = [_load(_ARGUMENT), (_EQUAL, 1, 0, _UNIX), refuse]
-    code += _if_call(syscalls.SOCKETPAIR[place], [*unix, *_allow_values(1, _STREAM)])
+    code += _if_call(SOCKETPAIR[place], [*unix, *_allow_values(1, _STREAM)])
     # To no address: both halves of the pointer are zero.
     half = [_load(_ARGUMENT + 8 * 4 + 4), (_EQUAL, 1, 0, 0), refuse]
-    code += _if_call(syscalls.SENDTO[place], [*half, *_allow_values(4, (0,))])
+    code += _if_call(SENDTO[place], [*half, *_allow_values(4, (0,))])
     if locks:
         # No other process shares its folder, so every lock succeeds; a lock on a file of the machine would be visible
         # there.
         granted = _return(_REFUSE)
         code += _if_call(
-            syscalls.FCNTL[place],
+            FCNTL[place],
             [_load(_ARGUMENT + 8), *_grant_set_lock(granted), *_allow_values(1, (*_FCNTL, _GET_LOCK))],
         )
     for pair, argument, values in (
-        (syscalls.FCNTL, 1, _FCNTL),
-        (syscalls.IOCTL, 1, _IOCTL),
-        (syscalls.PRCTL, 0, _PRCTL),
-        (syscalls.PRLIMIT64, 0, (0,)),
+        (FCNTL, 1, _FCNTL),
+        (IOCTL, 1, _IOCTL),
+        (PRCTL, 0, _PRCTL),
+        (PRLIMIT64, 0, (0,)),
     ):
         code += _if_call(pair[place], _allow_values(argument, values))
-    numbers = sorted(number for pair in (*syscalls.ALLOWED.values(), *more) if (number := pair[place]) is not None)
+    numbers = sorted(number for pair in (*ALLOWED.values(), *more) if (number := pair[place]) is not None)
     code += _search(_merge_to_ranges(numbers), allow, refuse)
     return b"".join(struct.pack("=HBBI", *instruction) for instruction in code)
 
@@ -116,7 +151,7 @@ class Filter:
         self._code = ctypes.create_string_buffer(code, len(code))
         # struct sock_fprog: a count of instructions and their address.
         self._described = struct.pack("@HP", len(code) // 8, ctypes.addressof(self._code))
-        self._number = syscalls.SECCOMP[syscalls.MACHINES[machine][0]]
+        self._number = SECCOMP[MACHINES[machine][0]]
 
     def confine(self) -> None:
         """Apply the filter permanently to this process, which has given up new privileges, and its future threads.

@@ -21,10 +21,9 @@ from collections.abc import Iterator
 from types import ModuleType
 from typing import Any, NoReturn
 
-from . import landlock, scratch, seccomp, syscalls
+from . import landlock, scratch, seccomp
 from .child import REHEARSALS, RESULTS, rehearse, work
-from .limits import limit_all
-from .lock import become, die_with, end_strays, only_keep
+from .lock import become, die_with, end_strays, limit_all, only_keep
 from .system import PR_SET_CHILD_SUBREAPER, PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS, prctl
 
 ORDER = struct.Struct("=i")
@@ -86,7 +85,7 @@ class Server:
             prctl(PR_SET_NO_NEW_PRIVS, 1)
         limit_all(config["memory"], config["processes"], config["scratch"])
         if self._locked:
-            calls = [*syscalls.SCRATCH.values()] if config["scratch"] else []
+            calls = [*seccomp.SCRATCH.values()] if config["scratch"] else []
             code = seccomp.program(platform.machine(), calls, locks=config["scratch"] > 0)
             self._filter = seccomp.Filter(code, platform.machine())
             folders = [(scratch.FOLDER, landlock.SCRATCH)] if config["scratch"] else []

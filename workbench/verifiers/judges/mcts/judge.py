@@ -1,13 +1,14 @@
-"""The strategy ``mcts``: the complete MCTS-Judge on one item."""
+"""The strategies ``mcts``, the complete MCTS-Judge on one item, and ``majority-vote``, every subtask once."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Annotated, Final, Literal
 
 import msgspec
+from msgspec import structs
 
-from workbench.core.options import record_from
+from workbench.core.options import Options, option, record_from
 from workbench.core.verdict import Outcome, Verdict
 from workbench.llm.records import Ask
 from workbench.llm.server import ModelServer
@@ -45,9 +46,24 @@ from workbench.verifiers.judges.mcts.tree import (
 from workbench.verifiers.judges.parsers import Parser
 from workbench.verifiers.judges.roles import GLOBAL, role_of
 from workbench.verifiers.judges.template import Template, TemplateCall, builtin
-from workbench.verifiers.judges.testcases.judge import ExecutionScore, SubmissionExecutor, execution_calls
-from workbench.verifiers.judges.testcases.writing import TestServer, WrittenTests, write_tests, writing_calls
-from workbench.verifiers.judges.voting import Draws, run_concurrently
+from workbench.verifiers.judges.testcases import (
+    ExecutionScore,
+    SubmissionExecutor,
+    TestServer,
+    WrittenTests,
+    execution_calls,
+    write_tests,
+    writing_calls,
+)
+from workbench.verifiers.judges.voting import Draws, majority, run_concurrently
+from workbench.verifiers.option_record import parse_record
+
+
+def _verdict_of(outcome: bool | None) -> Verdict:
+    if outcome is None:
+        return Verdict(outcome=Outcome.ABSTAIN, reason="unparsed")
+    return Verdict(outcome=Outcome.CORRECT if outcome else Outcome.INCORRECT)
+
 
 # -- The search's requests to the judge model about one item.
 
@@ -426,3 +442,49 @@ def _verdict(found: SearchResult, tests: WrittenTests | None) -> Verdict:
         score=found.score,
         reason="no_valid_tests" if has_no_test else "no_reward" if found.no_reward else None,
     )
+
+
+class MajorityOptions(Options, frozen=True, kw_only=True):
+    tie: Annotated[Literal["abstain", "incorrect"], option("verdict of a tied vote")] = "abstain"
+
+
+class MajorityVote:
+    """A vote of all subtasks, two calls each.
+
+    Args:
+        template: The template ``mcts``.
+        parser: The parser of Yes or No.
+        options: A judge's options.
+
+    Raises:
+        ValueError: An option is wrong.
+    """
+
+    def __init__(self, template: Template, parser: Parser, options: Mapping[str, str]) -> None:
+        self._template, self._parser = template, parser
+        self._list = chosen_subtasks(options)
+        self._tie = parse_record(MajorityOptions, options).tie
+
+    def config(self) -> dict[str, object]:
+        return {"tie": self._tie, **self._list.identity()}
+
+    def servers(self, judge: ModelServer) -> dict[str, ModelServer]:
+        return {"judge": judge}
+
+    def calls_per_item(self) -> float:
+        """Return two calls for each subtask; without a reference and an example there is one subtask less."""
+        return 2 * len(self._list.subtask)
+
+    async def judge(self, case: JudgeCase, ask: Ask) -> Judged:
+        """Return the most frequent outcome; the votes are the subtasks' outcomes, in their order."""
+        subtasks = self._list.for_item(case.texts)
+        found = await JudgeTasks(case, Numbered(ask), self._template, self._parser).outcomes(subtasks, (), 0)
+        votes = tuple(_verdict_of(one.outcome) for one in found)
+        verdict = majority(votes)
+        if verdict.reason == "tie" and self._tie == "incorrect":
+            verdict = structs.replace(verdict, outcome=Outcome.INCORRECT)
+        steps = [
+            {"subtask": subtask.id, "outcome": one.outcome, "call": one.call}
+            for subtask, one in zip(subtasks, found, strict=True)
+        ]
+        return Judged(verdict=verdict, votes=votes, trace={"judge": "majority-vote", "steps": steps})

@@ -18,7 +18,7 @@ from workbench.config.verifiers import SUBTASKS, read_template
 from workbench.core.errors import UsageError
 from workbench.core.options import Options, option
 from workbench.verifiers.judges.template import ITEM_NAMES, Name, find_placeholders, parsed_form
-from workbench.verifiers.judges.testcases.writing import TestCaseOptions
+from workbench.verifiers.judges.testcases import TestCaseOptions
 from workbench.verifiers.option_record import parse_record, quoted
 from workbench.verifiers.serving import required
 

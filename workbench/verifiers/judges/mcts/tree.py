@@ -9,8 +9,7 @@ from typing import Literal
 from msgspec import Struct
 
 from workbench.verifiers.judges.mcts.subtasks import GlobalMode, MctsOptions, Reward, TrajectoryWeight
-from workbench.verifiers.judges.testcases.judge import ExecutionScore
-from workbench.verifiers.judges.testcases.writing import WrittenTests
+from workbench.verifiers.judges.testcases import ExecutionScore, WrittenTests
 from workbench.verifiers.judges.voting import Draws
 
 Action = Literal["subtask", "null"]

@@ -1,7 +1,7 @@
 """Parsers of judges' replies: pure functions, one module for each family, each in two versions.
 
-base: shared parts, and the interpretation of a reply. thoughts: reasoning to skip. declining: statements that there
-will be no verdict. verifybench, codejudge, compassverifier, ice_score, xverify, rubric: one family each.
+base: shared parts, and the interpretation of a reply, which may decline to judge. thoughts: reasoning to skip.
+verifybench, codejudge, compassverifier, ice_score, xverify, rubric: one family each.
 
 Version 1 behaves as the upstream project's own parser, its errors included, to reproduce published numbers. Version 2
 is strict: it reads the judge's own words only (see ``reply``), and if they contain no verdict in that judge's form, or

@@ -28,7 +28,7 @@ from workbench.data.formats.documents import documents
 from workbench.data.formats.lines import DEFAULT_MAX_LINE, LineRefusedError, RefusedError, make_refusal
 from workbench.data.formats.peers import TOOLS
 from workbench.data.formats.reading import plan_file, read_items
-from workbench.data.formats.rows import decoded, read_records
+from workbench.data.formats.rows import decoded_rows, read_records
 from workbench.data.formats.sheets import LabelSheet, label_sheet
 from workbench.data.formats.source import FileFormat, open_stream
 from workbench.data.store import label_lines
@@ -89,24 +89,16 @@ def read(path: Path, sheet: LabelSheet | None = None) -> Iterator[tuple[int, Lab
     Raises:
         FormatError: The file can't be opened.
     """
-    for number, raw, line in _file_lines(path) if sheet is None else _sheet_lines(sheet):
+    for number, raw, line in _read_lines(path, sheet):
         yield number, line if isinstance(line, Refusal) else _check_line(number, raw, line)
 
 
-def _file_lines(path: Path) -> Iterator[tuple[int, bytes, LabelLine | Refusal]]:
-    tool = peers.tool_of(path)
-    if tool is not None:
+def _read_lines(path: Path, sheet: LabelSheet | None) -> Iterator[tuple[int, bytes, LabelLine | Refusal]]:
+    if sheet is not None:
+        return decoded_rows(sheet.lines(), _CELLS_DECODER)
+    if (tool := peers.tool_of(path)) is not None:
         return read_peer_labels(path, tool)
     return read_records(path, _DECODER)
-
-
-def _sheet_lines(sheet: LabelSheet) -> Iterator[tuple[int, bytes, LabelLine | Refusal]]:
-    for number, raw, line in sheet.lines():
-        if isinstance(line, Refusal):
-            yield number, raw, line
-        else:
-            label: LabelLine | Refusal = decoded(number, msgspec.json.encode(line), _CELLS_DECODER)
-            yield number, raw, label
 
 
 def _check_line(number: int, raw: bytes, line: LabelLine) -> LabelLine | Refusal:

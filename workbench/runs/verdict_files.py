@@ -21,7 +21,7 @@ from workbench.core.run import IMPORTED, RefusedLine, VerdictEvidence, VerdictLi
 from workbench.core.selection import Selection, is_usable_number
 from workbench.core.verdict import Outcome, OutcomeWord, Verdict
 from workbench.data.formats.lines import LineRefusedError
-from workbench.data.formats.rows import decoded, read_checked
+from workbench.data.formats.rows import checked, decoded_rows, read_checked
 from workbench.data.formats.sheets import VerdictSheet, verdict_sheet
 from workbench.data.store import label_lines
 from workbench.runs.run_status import run_row
@@ -45,22 +45,10 @@ def read(path: Path, sheet: VerdictSheet | None = None) -> Iterator[tuple[int, V
     Raises:
         FormatError: The file can't be opened.
     """
-    if sheet is not None:
-        return _read_sheet(sheet)
-    return read_checked(path, _DECODER, _row_fault)
-
-
-def _read_sheet(sheet: VerdictSheet) -> Iterator[tuple[int, VerdictRow | Refusal]]:
-    for number, raw, line in sheet.lines():
-        if isinstance(line, Refusal):
-            yield number, line
-            continue
-        row: VerdictRow | Refusal = decoded(number, msgspec.json.encode(line), _DECODER)
-        fault = None if isinstance(row, Refusal) else _row_fault(row)
-        if fault is None:
-            yield number, row
-        else:
-            yield number, Refusal(line=number, code="wrong_type", message=fault[1], raw=raw, field=fault[0])
+    if sheet is None:
+        return read_checked(path, _DECODER, _row_fault)
+    rows = decoded_rows(sheet.lines(), _DECODER)
+    return checked(rows, _row_fault)
 
 
 def _row_fault(line: VerdictRow) -> tuple[str, str] | None:

@@ -355,18 +355,43 @@ def read_records(path: Path, decoder: msgspec.json.Decoder[T]) -> Iterator[tuple
                 yield row.line, row.raw, record
 
 
+def decoded_rows(
+    rows: Iterable[tuple[int, bytes, Any]], decoder: msgspec.json.Decoder[T]
+) -> Iterator[tuple[int, bytes, T | Refusal]]:
+    """Yield for each row of a table its number, its bytes, and its record or rejection.
+
+    Args:
+        rows: The rows; the third value has the fields, or is a rejection.
+    """
+    for number, raw, fields in rows:
+        if isinstance(fields, Refusal):
+            yield number, raw, fields
+        else:
+            record = decoded(number, msgspec.json.encode(fields), decoder)
+            yield number, raw, record
+
+
 def read_checked(
     path: Path, decoder: msgspec.json.Decoder[T], fault: Callable[[T], tuple[str, str] | None]
 ) -> Iterator[tuple[int, T | Refusal]]:
-    """Yield for each line its number (from 1), and its record or rejection.
-
-    Args:
-        fault: Returns an invalid field of a record that has the right types, and the reason; None for a valid record.
+    """Yield for each line its number (from 1), and its record or rejection; see `checked`.
 
     Raises:
         FormatError: The file can't be opened.
     """
-    for number, raw, record in read_records(path, decoder):
+    records = read_records(path, decoder)
+    return checked(records, fault)
+
+
+def checked(
+    records: Iterable[tuple[int, bytes, T | Refusal]], fault: Callable[[T], tuple[str, str] | None]
+) -> Iterator[tuple[int, T | Refusal]]:
+    """Yield for each record its number, and the record or its rejection.
+
+    Args:
+        fault: Returns an invalid field of a record that has the right types, and the reason; None for a valid record.
+    """
+    for number, raw, record in records:
         found = None if isinstance(record, Refusal) else fault(record)
         if found is None:
             yield number, record

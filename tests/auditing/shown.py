@@ -137,7 +137,7 @@ class VerifierRanking(NamedTuple):
 def rankings(project: Project) -> Iterator[VerifierRanking]:
     """Every verifier with scores on every data set; nothing where no truth or no scores are."""
     from workbench.coding.ranking.measuring import compare_verifiers
-    from workbench.coding.ranking.truth import truth_of
+    from workbench.coding.ranking.scores import truth_of
 
     try:
         found = compare_verifiers(project, truth_of(project), missing="drop", samples=0)

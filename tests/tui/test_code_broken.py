@@ -19,7 +19,7 @@ from workbench.app.tui.screens.code_problem import CodeProblemScreen
 from workbench.app.tui.screens.code_solution import CodeSolutionScreen
 from workbench.coding import problems
 from workbench.coding.ranking.passing import pass_report, passes_by_tests
-from workbench.coding.ranking.truth import truth_of
+from workbench.coding.ranking.scores import truth_of
 from workbench.core.code import CodeTest
 from workbench.core.project import Project
 from workbench.data.records import ProblemQuery

@@ -17,8 +17,8 @@ from workbench.app.tui.screens.code_rankings import CodeRankingsScreen
 from workbench.app.tui.screens.code_rounds import CodeRoundsScreen
 from workbench.coding.evolution import evolving
 from workbench.coding.ranking.measuring import compare_verifiers
+from workbench.coding.ranking.scores import truth_of
 from workbench.coding.ranking.tables import ranking_table
-from workbench.coding.ranking.truth import truth_of
 from workbench.coding.records.evolution import EvolutionSettings
 
 

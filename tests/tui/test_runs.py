@@ -18,10 +18,10 @@ from tests.background import hurry, install_plugin, kill, runner_ends, stored, u
 from tests.helpers import add_items, make_project, numbered
 from tests.tui.stage import HOSTILE, ONE_SIZE, add_run, more_verdicts, notices, opened, press, text_of, until
 from workbench.app.tui.app import WorkbenchApp
-from workbench.app.tui.kit import run_view
 from workbench.app.tui.kit.choices import PickMenu
 from workbench.app.tui.kit.option_field import OptionField
 from workbench.app.tui.kit.virtual_table import VirtualTable
+from workbench.app.tui.screens import runs as runs_screen
 from workbench.app.tui.screens.runs import RunsScreen
 from workbench.app.tui.screens.start_run import SetUpRunScreen, ShownTrial, TrialScreen, trial_text
 from workbench.core.project import Project
@@ -138,7 +138,7 @@ def test_how_far_a_run_is_and_its_counts_are_of_one_moment(tmp_path: Path, monke
     assert (info.done, sum((info.verdicts or {}).values())) == (25, 25)
     later = run_info_without_counts(project, run)
     assert later.done == 35
-    shown = run_view.with_counts(later, {run: info})
+    shown = runs_screen.with_counts(later, {run: info})
     assert (shown.done, sum((shown.verdicts or {}).values())) == (25, 25)
 
 
@@ -303,7 +303,7 @@ async def test_hostile_names_are_only_text(tmp_path: Path, size: tuple[int, int]
     [(0, "0s"), (59.6, "1m00s"), (200, "3m20s"), (3720, "1h02m"), (359_940, "99h59m"), (400_000, "4d")],
 )
 def test_times_are_short(seconds: float, text: str) -> None:
-    assert run_view.duration(seconds) == text
+    assert runs_screen.duration(seconds) == text
 
 
 async def test_what_is_typed_narrows_the_list_and_what_is_not_installed_stands_apart(

@@ -27,9 +27,9 @@ from workbench.app.tui.kit import table_messages as messages
 from workbench.app.tui.kit.arranging import ArrangedSource
 from workbench.app.tui.kit.cells import fit, printable
 from workbench.app.tui.kit.columns import Sort, TableColumn, TableRow, fit_widths, rows_of, table_columns
-from workbench.app.tui.kit.run_view import duration
 from workbench.app.tui.kit.sources import PAGE, MemorySource, PageCache
 from workbench.app.tui.kit.virtual_table import VirtualTable
+from workbench.app.tui.screens.runs import duration
 from workbench.core.text.figures import compact_count
 from workbench.tables.document import Cell, Tone
 from workbench.tables.table import Columns, column

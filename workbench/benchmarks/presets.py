@@ -12,7 +12,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from workbench.benchmarks.store import building
+from workbench.benchmarks import store
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.data.formats.fields import known_licence
@@ -102,7 +102,7 @@ def _fold_name(name: str) -> str:
 def license_as_published(project: Project) -> LicencesChanged:
     """Set the licences of table 7 for the VerifyBench sources of a project that have no licence."""
     with project.database.write("full") as connection:
-        sources = building.sources(connection)
+        sources = store.sources(connection)
         there = {name: one.licence for name, one in sources.items() if one.licence}
         found = {name: next((one for one in paper_sources() if one.is_called(name)), None) for name in sources}
         given = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from workbench.coding.store import exclusions
+from workbench.coding import store
 from workbench.core.database import people
 from workbench.core.errors import UsageError, opt
 from workbench.core.project import Project
@@ -33,7 +33,7 @@ class ExcludedSuiteTest(Struct, frozen=True, kw_only=True):
 def excluded_tests(project: Project) -> list[ExcludedSuiteTest]:
     return [
         ExcludedSuiteTest(dataset=dataset, task_id=key, suite=suite, test=place + 1, reason=reason, by=by, at=at)
-        for dataset, key, suite, place, reason, by, at in exclusions.exclusion_rows(project.database.reader())
+        for dataset, key, suite, place, reason, by, at in store.exclusion_rows(project.database.reader())
     ]
 
 
@@ -43,7 +43,7 @@ def problem_named(project: Project, task_id: str, dataset: str | None = None) ->
     Raises:
         UsageError: No problem has this id, or problems of several data sets have it.
     """
-    found = exclusions.problems_named(project.database.reader(), task_id, dataset)
+    found = store.problems_named(project.database.reader(), task_id, dataset)
     if not found:
         raise UsageError(f"There is no code problem {task_id[:100]!r}{f' in {dataset!r}' if dataset else ''}.")
     if len(found) > 1:
@@ -80,13 +80,13 @@ def include_test(project: Project, question: int, suite: str, position: int, *, 
 
 def _set_exclusion(project: Project, question: int, suite: str, position: int, reason: str | None, by: str) -> bool:
     with project.database.write("full") as connection:
-        number = exclusions.suite_with(connection, question, suite, position)
+        number = store.suite_with(connection, question, suite, position)
         if number is None:
             raise UsageError(
                 f"The problem has no test {position + 1} in its suite {suite!r}.",
                 "Tests that were written for a single solution can't be excluded.",
             )
-        if exclusions.is_excluded_test(connection, question, suite, position) == (reason is not None):
+        if store.is_excluded_test(connection, question, suite, position) == (reason is not None):
             return False
-        exclusions.put(connection, question, number, position, reason, people.add(connection, by, "coordinator"))
+        store.put_exclusion(connection, question, number, position, reason, people.add(connection, by, "coordinator"))
         return True

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Final, NamedTuple
 
+from workbench.coding import store
 from workbench.coding.evolution.evolving import origin_of
-from workbench.coding.store import pass_matrix
 from workbench.core.code import BROKEN, NOT_RUN, PASS, Failure
 from workbench.core.code_tests.broken import broken_tests
 from workbench.core.errors import UsageError
@@ -38,8 +38,8 @@ def read_matrix(project: Project, question: int, *, suite: str | None = None, ru
         found = problems.rows(reader, [question], None)
         if not found:
             raise UsageError(f"There is no code problem with row id {question}.", "It may have been removed.")
-        suites = found[0].tests | pass_matrix.own_suites(reader, question)
-        ran = pass_matrix.suite_runs(reader, question)
+        suites = found[0].tests | store.own_suites(reader, question)
+        ran = store.suite_runs(reader, question)
         suite = _choose_suite(suite, suites, ran)
         there = tuple(one for one in ran if one.suite == suite)
         shown = next((one for one in there if one.run == run), next(iter(there), None))
@@ -87,7 +87,7 @@ def _matrix_solutions(
     seen: Mapping[int, str],
 ) -> tuple[MatrixSolution, ...]:
     reader = project.database.reader()
-    every = pass_matrix.solutions(reader, question)
+    every = store.grid_solutions(reader, question)
     made: list[MatrixSolution] = []
     for part in batches(every):
         ids = [one.id for one in part]
@@ -149,10 +149,10 @@ class SolutionSummary(NamedTuple):
 def summarize_solution(project: Project, completion: int) -> SolutionSummary | None:
     """Summarize a solution's tests in the run shown by default; None if its question is not a code problem."""
     with project.database.reading() as reader:
-        question = pass_matrix.problem_of(reader, completion)
+        question = store.problem_of(reader, completion)
         if question is None:
             return None
-        run = next(iter(pass_matrix.suite_runs(reader, question)), None)
+        run = next(iter(store.suite_runs(reader, question)), None)
         found = {} if run is None else verdicts.of_run(reader, run.run, [completion]).get(completion, {})
         execution = None if run is None else found.get(run.suite)
         problem = tests.problems_of(project.database, [question], [] if run is None else [run.suite])[question]

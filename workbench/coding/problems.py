@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar, cast
 
 from msgspec import Struct, field
 
+from workbench.coding import store
 from workbench.coding.options import ProgramOptions, Targets
-from workbench.coding.store import pass_matrix
 from workbench.core.code import BASE, HARNESS_KILLED, Execution, NotRun, SolutionResult
 from workbench.core.database.selection import chosen_ids, ids_of
 from workbench.core.errors import Command, UsageError, opt
@@ -67,7 +67,7 @@ class ProblemTable(QueryTable[ProblemRow]):
 
 
 def suite_runs(project: Project) -> list[SuiteRun]:
-    return pass_matrix.suite_runs(project.database.reader())
+    return store.suite_runs(project.database.reader())
 
 
 class SuitesToRun(NamedTuple):
@@ -121,7 +121,7 @@ def task_ids(project: Project, questions: Sequence[int]) -> dict[int, str]:
 
 
 def problem_of(project: Project, completion: int) -> int | None:
-    return pass_matrix.problem_of(project.database.reader(), completion)
+    return store.problem_of(project.database.reader(), completion)
 
 
 # -- Outcomes of tests: one line for every solution and executed suite; the others are counted.

@@ -13,8 +13,8 @@ from workbench.coding.evolution.evolving import evolution_names
 from workbench.coding.evolution.tables import evolution_group
 from workbench.coding.ranking.measuring import compare_verifiers
 from workbench.coding.ranking.passing import pass_report, passes_by_tests, saturation, with_models
+from workbench.coding.ranking.scores import RECORDED, Truth, truth_of
 from workbench.coding.ranking.tables import passes_tables, ranking_table, saturation_table
-from workbench.coding.ranking.truth import RECORDED, Truth, truth_of
 from workbench.core.errors import UsageError
 from workbench.core.project import Project, at_one_moment
 from workbench.core.selection import Selection

@@ -20,7 +20,7 @@ from workbench.core.label import LabelVerdict
 from workbench.core.project import ROWS, Project, batches
 from workbench.core.selection import Selection
 from workbench.data.formats.rows import read_records
-from workbench.data.store import label_lines, reading
+from workbench.data.store import reading
 from workbench.labelling.store import assignments, check_items
 from workbench.labelling.store.check_items import CheckCandidate, Source
 from workbench.labelling.store.check_items import CheckInfo as CheckInfo
@@ -166,7 +166,7 @@ def import_checks(project: Project, path: Path) -> ChecksChanged:
 
 
 def _import_line(connection: people.Connection, report: ChecksChanged, number: int, line: CheckLine) -> None:
-    found = label_lines.find_completions(connection, line.completion_id, line.question_id, line.dataset)
+    found = reading.find_completions(connection, line.completion_id, line.question_id, line.dataset)
     if len(found) != 1:
         many = "is ambiguous: add dataset or question_id to the line"
         what = many if found else "is not a completion here"

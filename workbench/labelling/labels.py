@@ -31,7 +31,7 @@ from workbench.data.formats.reading import plan_file, read_items
 from workbench.data.formats.rows import decoded_rows, read_records
 from workbench.data.formats.sheets import LabelSheet, label_sheet
 from workbench.data.formats.source import FileFormat, open_stream
-from workbench.data.store import label_lines
+from workbench.data.store import reading
 from workbench.labelling import believing, checks, ledger
 from workbench.labelling.answers import contradictions
 from workbench.labelling.believing import MalformedError, check_past, foreign_label_fault, require_no_decision_retracted
@@ -355,13 +355,13 @@ def _resolve_item(connection: events.Connection, line: LabelLine) -> tuple[int, 
         LineRefusedError: The item does not exist, or the line matches several.
     """
     if not line.completion_id:
-        questions = label_lines.find_questions(connection, line.question_id or "", line.dataset)
+        questions = reading.find_questions(connection, line.question_id or "", line.dataset)
         if not questions:
             raise LineRefusedError("question_id", f"there is no question {line.question_id!r} here")
         if len(questions) > 1:
             raise LineRefusedError("question_id", f"{line.question_id!r} is ambiguous: add dataset to the line")
         return 0, *questions[0], line.question_id or ""
-    found = label_lines.find_completions(connection, line.completion_id, line.question_id, line.dataset)
+    found = reading.find_completions(connection, line.completion_id, line.question_id, line.dataset)
     if not found:
         raise LineRefusedError("completion_id", f"there is no completion {line.completion_id!r} here")
     if len(found) > 1:

@@ -23,7 +23,7 @@ from workbench.core.verdict import Outcome, OutcomeWord, Verdict
 from workbench.data.formats.lines import LineRefusedError
 from workbench.data.formats.rows import checked, decoded_rows, read_checked
 from workbench.data.formats.sheets import VerdictSheet, verdict_sheet
-from workbench.data.store import label_lines
+from workbench.data.store import reading
 from workbench.runs.run_status import run_row
 from workbench.runs.store import runs as stored_runs
 from workbench.runs.store import verdicts
@@ -214,7 +214,7 @@ def _resolve_row(
     verifier = name or row.verifier
     if not verifier:
         raise LineRefusedError("verifier", f"the verifier is missing: give the field, or {opt.verifier:NAME}")
-    found = label_lines.find_completions(connection, row.completion_id, row.question_id, row.dataset or dataset)
+    found = reading.find_completions(connection, row.completion_id, row.question_id, row.dataset or dataset)
     if not found:
         raise LineRefusedError("completion_id", f"there is no completion {row.completion_id!r} here")
     if len(found) > 1:

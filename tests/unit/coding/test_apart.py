@@ -15,7 +15,7 @@ from workbench.coding import problems
 from workbench.coding.apart import exclude_test, include_test
 from workbench.coding.matrix import read_matrix
 from workbench.coding.ranking.passing import outcome_shares, pass_report, passes_by_tests
-from workbench.coding.ranking.truth import truth_of
+from workbench.coding.ranking.scores import truth_of
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.data.records import ProblemQuery, ProblemRow

@@ -17,11 +17,11 @@ from tests.growing import ActingModel, ActingSandbox, K, own_project
 from tests.scored_code import put_scores, scored_project
 from workbench.coding.evolution import evolved, evolving
 from workbench.coding.problems import results
-from workbench.coding.ranking import truth
+from workbench.coding.ranking import scores
 from workbench.coding.ranking.passing import pass_report, passes_by_tests, passes_by_verdict
+from workbench.coding.ranking.scores import truth_of
 from workbench.coding.ranking.selecting import RankingSelectionRules, select_stored
 from workbench.coding.ranking.tables import passes_as
-from workbench.coding.ranking.truth import truth_of
 from workbench.coding.records.evolution import EvolutionSettings
 from workbench.config.file import FOLDER_VARIABLE
 from workbench.core.code import Execution, Program
@@ -150,8 +150,8 @@ def test_a_reference_it_died_over_is_no_reference_that_fails(project: Project, m
     def lost(program: Program, _: int) -> Execution:
         return Execution(outcomes="n" * len(program.tests), level="L3", harness_killed=True)
 
-    monkeypatch.setattr(truth, "opened_sandbox", lambda *_, **__: ScriptedSandbox("L3", 1, PoolSettings(), lost))
-    assert truth.outcomes_of_references(project, truth_of(project)) == {}
+    monkeypatch.setattr(scores, "opened_sandbox", lambda *_, **__: ScriptedSandbox("L3", 1, PoolSettings(), lost))
+    assert scores.outcomes_of_references(project, truth_of(project)) == {}
 
 
 class DyingSandbox(ActingSandbox):

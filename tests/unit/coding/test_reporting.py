@@ -16,8 +16,8 @@ from tests.scored_code import outcomes_of, put_scores, real_solutions, scored_pr
 from tests.servers.scripted import scripted
 from workbench.coding.ranking.measuring import compare_verifiers
 from workbench.coding.ranking.passing import pass_report, passes_by_tests, saturation
+from workbench.coding.ranking.scores import truth_of
 from workbench.coding.ranking.tables import passes_tables, ranking_table, saturation_table
-from workbench.coding.ranking.truth import truth_of
 from workbench.coding.reporting import SIZES, code_sections
 from workbench.core.selection import selection_of
 from workbench.measuring.report.gathering import write_report

@@ -21,7 +21,7 @@ from tests.growing import own_project
 from tests.growing_served import answering, need_a_sandbox, own_tests
 from tests.servers.scripted import scripted
 from workbench.coding.problems import opened_sandbox
-from workbench.coding.store.evolutions import run_name
+from workbench.coding.store import run_name
 from workbench.core.code import CodeTest, Program
 from workbench.core.errors import RunError, UsageError
 from workbench.core.project import Project, open_project

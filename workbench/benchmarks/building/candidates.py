@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from msgspec import Struct
 
+from workbench.benchmarks import store
 from workbench.benchmarks.capping import Completion, Question
-from workbench.benchmarks.store import building
 from workbench.core.database import sets
 from workbench.core.errors import Command, UsageError
 from workbench.core.label import ExcludedItem
@@ -69,7 +69,7 @@ def chosen(project: Project, known: Columns, selection: Selection) -> CandidateI
     kept = known.chosen(selection)
     rows = np.arange(len(known.item)) if kept is None else np.flatnonzero(kept)
     reader = project.database.reader()
-    checks = np.isin(known.item[rows], building.checks(reader))
+    checks = np.isin(known.item[rows], store.checks(reader))
     out = curation.exclusion_reasons(reader)
     gone = np.isin(known.question[rows], list(out)) & ~checks
     why = counted([*["check"] * int(checks.sum()), *(out[one] for one in known.question[rows[gone]].tolist())])
@@ -114,7 +114,7 @@ def questions(
     first = np.flatnonzero(np.concatenate([[True], of[1:] != of[:-1]])) if len(of) else np.zeros(0, dtype=np.intp)
     ends = np.append(first[1:], len(of))
     reader = project.database.reader()
-    heads = building.keys(reader, known.item[rows[order[first]]].tolist())
+    heads = store.keys(reader, known.item[rows[order[first]]].tolist())
     groups = {field: known.groups(field) for field in ("type", "subtype", "source", "model")}
     decided = (said == 0) | (said == 1)
     found: list[tuple[int, Question]] = []
@@ -124,7 +124,7 @@ def questions(
         if place % _BATCH_QUESTIONS == 0:
             some = order[start : ends[min(place + _BATCH_QUESTIONS, len(ends)) - 1]]
             wanted = np.sort(known.item[rows[some[decided[some]]]]).tolist()
-            names_of = dict(zip(wanted, building.completion_keys(reader, wanted), strict=True))
+            names_of = dict(zip(wanted, store.completion_keys(reader, wanted), strict=True))
         places = order[start:end]
         row = rows[places[0]]
         names = {field: groups[field].names[groups[field].code[row]] for field in ("type", "subtype", "source")}
@@ -169,11 +169,11 @@ def count_unanswered(project: Project, selection: Selection) -> int:
     """
     reader = project.database.reader()
     if not selection.conditions:
-        return building.questions_without_completions(reader, None)
+        return store.questions_without_completions(reader, None)
     one = selection.conditions[0]
     if len(selection.conditions) > 1 or (one.field, one.operator) != ("set", "="):
         return 0
-    return building.questions_without_completions(reader, sets.require(reader, SetName.parse(one.value)).id)
+    return store.questions_without_completions(reader, sets.require(reader, SetName.parse(one.value)).id)
 
 
 def counted(reasons: Iterable[str]) -> dict[str, int]:
@@ -219,7 +219,7 @@ def labels(project: Project, known: Columns, rows: IntArray, gold: FinalGold) ->
     reader, items = project.database.reader(), known.item[rows]
     states = stored.states(reader)
     touched = np.isin(items, np.concatenate([np.zeros(0, dtype=np.int64), *states.values()]))
-    standing = building.standings(reader, items[touched].tolist())
+    standing = store.standings(reader, items[touched].tolist())
     said = known.gold(gold)[rows]
     if gold == "people":
         said = np.where(np.isin(items, states.get("final", ())), said, np.int8(-1))
@@ -237,11 +237,11 @@ def labels(project: Project, known: Columns, rows: IntArray, gold: FinalGold) ->
     )
 
 
-def _gold_origin(standing: building.TouchedItem | None, gold: FinalGold) -> GoldFrom:
+def _gold_origin(standing: store.TouchedItem | None, gold: FinalGold) -> GoldFrom:
     return standing.gold_from if gold == "people" and standing and standing.gold_from else "imported"
 
 
-def _reason_without_gold(standing: building.TouchedItem | None, gold: FinalGold) -> str:
+def _reason_without_gold(standing: store.TouchedItem | None, gold: FinalGold) -> str:
     if standing is not None and standing.state == "excluded":
         return standing.reason or "other"
     if gold == "imported":

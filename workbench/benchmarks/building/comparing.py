@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from workbench.benchmarks import store
 from workbench.benchmarks.building.candidates import places
 from workbench.benchmarks.records import DiffRow, Flip, SetDetail, SetDiff, SetLine
-from workbench.benchmarks.store import building
-from workbench.benchmarks.store.building import SetMember
+from workbench.benchmarks.store import SetMember
 from workbench.core.database import sets
 from workbench.core.errors import StoreError
 from workbench.core.options import record_from
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 # -- Descriptions of the differences between a frozen benchmark and one that is to be frozen.
 
 
-def differences(connection: building.Connection, found: StoredSet, new: NewSet) -> list[str]:
+def differences(connection: store.Connection, found: StoredSet, new: NewSet) -> list[str]:
     told = [f"kind {found.kind}, now {new.kind}"] if found.kind != new.kind else []
     if found.seed != new.seed:
         told.append(f"seed {found.seed}, now {new.seed}")
@@ -49,7 +49,7 @@ def _value_text(value: Any) -> str:
     return "none" if value is None else msgspec.json.encode(value).decode().replace('"', "")
 
 
-def _member_differences(connection: building.Connection, found: StoredSet, new: NewSet) -> Iterator[str]:
+def _member_differences(connection: store.Connection, found: StoredSet, new: NewSet) -> Iterator[str]:
     items = {one.item: one for one in sets.items(connection, found.id)}
     now = {one.item: one for one in new.items}
     questions = {one.question for one in sets.questions(connection, found.id)}
@@ -81,9 +81,7 @@ def set_diff(project: Project, old: str, new: str) -> SetDiff:
     """
     with project.database.reading() as reader:
         before, after = (sets.require(reader, SetName.parse(name)) for name in (old, new))
-        pairs, only_old, only_new = _match_members(
-            building.members(reader, before.id), building.members(reader, after.id)
-        )
+        pairs, only_old, only_new = _match_members(store.members(reader, before.id), store.members(reader, after.id))
     content = attrgetter("hashes", "gold", "subtype")
     differing = [pair for pair in pairs if content(pair[0]) != content(pair[1])]
     seed = {} if before.seed == after.seed else {"seed": (before.seed, after.seed)}
@@ -202,7 +200,7 @@ def flips(project: Project, found: StoredSet) -> tuple[Flip, ...]:
     known = columns(project)
     rows = places(known, items)
     return tuple(
-        _flip(known, rows, figures.verifier_of_run(reader, run), run, building.run_since(reader, run))
+        _flip(known, rows, figures.verifier_of_run(reader, run), run, store.run_since(reader, run))
         for run in found.runs
     )
 
@@ -217,12 +215,12 @@ def _flip(known: Columns, rows: IntArray, judge: str, run: int, later: int | Non
     return Flip(judge=judge, run=run, later=later, both=decided, flipped=flipped, rate=rate)
 
 
-def _set_line(reader: building.Connection, found: StoredSet, report: SetReport) -> SetLine:
+def _set_line(reader: store.Connection, found: StoredSet, report: SetReport) -> SetLine:
     return record_from(
         SetLine,
         found,
         tuples=found.items,
         short=len(report.shortfall),
-        states=building.states(reader, found.id),
-        changed=building.count_changed_labels(reader, found.id, found.gold)._asdict(),
+        states=store.states(reader, found.id),
+        changed=store.count_changed_labels(reader, found.id, found.gold)._asdict(),
     )

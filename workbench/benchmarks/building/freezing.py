@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Struct
 
+from workbench.benchmarks import store
 from workbench.benchmarks.building.comparing import differences
-from workbench.benchmarks.store import building
 from workbench.core.database import sets
 from workbench.core.errors import UsageError, opt
 from workbench.core.health import Finding
@@ -53,7 +53,7 @@ def freeze(project: Project, new: NewSet, *, new_version: bool = False, judges: 
                 return Frozen(found, False)
             _reject_difference(found, new, told, new_version=new_version)
         stored = sets.put(connection, new)
-        for dataset in building.datasets(connection, stored.id):
+        for dataset in store.datasets(connection, stored.id):
             figures.add(connection, dataset, judges)
     return Frozen(stored, True)
 
@@ -132,13 +132,13 @@ def sets_finding(project: Project) -> Finding:
         for one in found:
             if sets.digest(reader, sets.items(reader, one.id), sets.questions(reader, one.id)).hex() != one.digest:
                 wrong.append(f"{one.full_name} is not what was frozen: its members or their texts have changed")
-            changed = building.count_changed_labels(reader, one.id, one.gold)
+            changed = store.count_changed_labels(reader, one.id, one.gold)
             if newest[one.name] == one.version and one.gold is not None:
                 wrong += _change_sentences(one.full_name, changed)
     return Finding(name="frozen sets", ok=not wrong, message="; ".join(wrong) or f"{len(found)} as they were frozen")
 
 
-def _change_sentences(name: str, changed: building.SetChanges) -> list[str]:
+def _change_sentences(name: str, changed: store.SetChanges) -> list[str]:
     told = {"gold": changed.gold, "the answer type": changed.subtype}
     return [
         f"{what} of {count:,} item{'s' if count > 1 else ''} differs from the frozen set {name}"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 
+from workbench.benchmarks import store
 from workbench.benchmarks.building.candidates import (
     WAITING,
     chosen,
@@ -23,7 +24,6 @@ from workbench.benchmarks.building.comparing import report_of, settings_of
 from workbench.benchmarks.building.freezing import conditions, encoded, freeze_with_report
 from workbench.benchmarks.options import HardOptions
 from workbench.benchmarks.quotas import sample, strata
-from workbench.benchmarks.store import building
 from workbench.core.database import sets
 from workbench.core.errors import Command, UsageError, opt
 from workbench.core.options import grouped, record_from
@@ -176,8 +176,8 @@ def _draw(
 ) -> Iterator[tuple[str, int, str | None]]:
     """Yield stratum, item and answer type of the items drawn of each stratum."""
 
-    def members(stratum: str) -> Iterator[building.Key]:
-        return building.keys(project.database.reader(), items[stratum])
+    def members(stratum: str) -> Iterator[store.Key]:
+        return store.keys(project.database.reader(), items[stratum])
 
     for name, keys in sample(_sizes(items), count, members, seed, drawn_by, how).items():
         drawn = [key.item for key in keys]
@@ -188,7 +188,7 @@ def _sizes(items: Mapping[str, list[int]]) -> dict[str, int]:
     return {name: len(some) for name, some in items.items()}
 
 
-def drawn_by(key: building.Key) -> tuple[str, str, str, str]:
+def drawn_by(key: store.Key) -> tuple[str, str, str, str]:
     return _STEP, key.dataset, key.question, key.completion
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from workbench.benchmarks import store
 from workbench.benchmarks.building.candidates import chosen, composition, type_code
 from workbench.benchmarks.building.freezing import conditions, encoded, freeze_with_report
 from workbench.benchmarks.options import RandomOptions
-from workbench.benchmarks.store import building
 from workbench.core.errors import Command
 from workbench.core.options import record_from
 from workbench.core.project import Project
@@ -33,7 +33,7 @@ def build_random(project: Project, options: RandomOptions) -> SetReport:
     known = columns(project)
     among = chosen(project, known, selection)
     ids, first = np.unique(known.question[among.rows], return_index=True)
-    heads = building.keys(project.database.reader(), known.item[among.rows[first]].tolist())
+    heads = store.keys(project.database.reader(), known.item[among.rows[first]].tolist())
     questions = list(zip(ids.tolist(), heads, strict=True))
     taken = first_drawn(questions, options.n, options.seed, lambda one: (one[1].dataset, one[1].question))
     rows = among.rows[np.isin(known.question[among.rows], [question for question, _ in taken])]

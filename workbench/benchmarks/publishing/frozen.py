@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from msgspec import Struct, structs
 
+from workbench.benchmarks import store
 from workbench.benchmarks.card.contents import title_of
 from workbench.benchmarks.records import PUBLISHABLE
-from workbench.benchmarks.store import building
-from workbench.benchmarks.store.building import Source
+from workbench.benchmarks.store import Source
 from workbench.core.database import sets
 from workbench.core.errors import Command, StoreError, UsageError
 from workbench.core.item import StoredItem
@@ -93,16 +93,16 @@ def frozen_set(project: Project, name: SetName) -> FrozenSet:
             "Have them labelled, and build the set again.",
         )
     hint = f"Check the database, and take a backup of it: {Command('doctor DB')}"
-    if gone := building.count_missing(reader, stored.id):
+    if gone := store.count_missing(reader, stored.id):
         raise StoreError(f"{gone:,} of {len(members):,} items of {place} have lost their texts.", hint)
     if sets.digest(reader, members, sets.questions(reader, stored.id)).hex() != stored.digest:
         raise StoreError(f"The items of {place} are not those that were frozen: their digest differs.", hint)
     return FrozenSet(
         stored=stored,
         members=members,
-        types=building.imported_types(reader, stored.id),
-        sources=building.sources(reader),
-        qualified=building.ids_collide(reader, stored.id),
+        types=store.imported_types(reader, stored.id),
+        sources=store.sources(reader),
+        qualified=store.ids_collide(reader, stored.id),
     )
 
 

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import msgspec
 from msgspec import UNSET, Struct, structs
 
+from workbench.benchmarks import store
 from workbench.benchmarks.building.comparing import report_of, set_diff
 from workbench.benchmarks.card.contents import Annotations, Conflicts, GuidelineVersion, SetContents
 from workbench.benchmarks.publishing.frozen import FrozenSet, frozen_columns, selection_of
 from workbench.benchmarks.publishing.leaderboard import leaderboard_of
 from workbench.benchmarks.records import Differing, SetDiff
-from workbench.benchmarks.store import building
 from workbench.core.database import events, sets
 from workbench.core.database.journal import label_line
 from workbench.core.database.selection import chosen_ids
@@ -24,7 +24,7 @@ from workbench.core.selection import Selection, parse_condition
 from workbench.core.sets import SetName, StoredSet
 from workbench.core.states import current_events
 from workbench.core.verdict import Protocol3
-from workbench.data.store import label_lines, licences, reading
+from workbench.data.store import licences, reading
 from workbench.data.store.reading import annotator_names
 from workbench.labelling import guidelines
 from workbench.labelling.agreement.measuring import agreement
@@ -62,7 +62,7 @@ def aliases(project: Project, *, names: bool) -> dict[int, str]:
 def iter_annotations(project: Project, frozen: FrozenSet) -> Iterator[SubjectAnnotations]:
     reader = project.database.reader()
     first: dict[int, tuple[str, str]] = {}
-    for row, question, place in label_lines.completion_places(reader, [member.item for member in frozen.members]):
+    for row, question, place in reading.completion_places(reader, [member.item for member in frozen.members]):
         names = frozen.id_of(place.dataset, place.question_id), frozen.id_of(place.dataset, place.completion_id)
         first.setdefault(question, names)
         if found := _current_labels(events.events_of(reader, "correctness", row)):
@@ -145,7 +145,7 @@ def gather(
     known = frozen_columns(project, frozen)
     board = leaderboard_of(project, frozen, known, protocol)
     called = {name: people[person] for person, name in annotator_names(reader).items()}
-    annotated, drawn = building.annotated_in(reader, stored), building.drawn_from(reader, stored)
+    annotated, drawn = store.annotated_in(reader, stored), store.drawn_from(reader, stored)
     judges = [run_facts(project, run) for run in stored.runs]
     card = data_card(project, frozen.selection, "final", known=known, together=frozen.title)
     chose = sorted({run.verifier for run in judges})
@@ -186,7 +186,7 @@ def gather(
 
 
 def _count_changed_labels(project: Project, frozen: FrozenSet) -> Differing:
-    found = building.count_changed_labels(project.database.reader(), frozen.stored.id, frozen.stored.gold)
+    found = store.count_changed_labels(project.database.reader(), frozen.stored.id, frozen.stored.gold)
     return Differing(gold=found.gold, types=found.subtype)
 
 
@@ -199,7 +199,7 @@ def _changes_since_previous(project: Project, frozen: FrozenSet) -> SetDiff | No
 
 def _counts_with_draws(project: Project, card: DataCard, drawn: StoredSet | None) -> list[NamedCount]:
     reader = project.database.reader()
-    given, known = building.questions_by_source(reader, None if drawn is None else drawn.id), licences.known(reader)
+    given, known = store.questions_by_source(reader, None if drawn is None else drawn.id), licences.known(reader)
     there = {row.name for row in card.sources}
     unused = [
         NamedCount(name=name, items=0, questions=0, correct=0, licence=known.get(name))

@@ -8,6 +8,7 @@ from typing import Final
 
 import msgspec
 
+from workbench.coding import store
 from workbench.coding.evolution.evolving import count_not_started, count_skipped
 from workbench.coding.evolution.growing import columns, count_perfect, rate, shares_passed
 from workbench.coding.evolution.representatives import SHOWN_SOLUTIONS
@@ -31,8 +32,7 @@ from workbench.coding.records.evolution import (
     SourceRow,
     StepRow,
 )
-from workbench.coding.store import evolutions
-from workbench.coding.store.evolutions import EvolutionRow
+from workbench.coding.store import EvolutionRow
 from workbench.core.code import PASS, Problem, counted
 from workbench.core.errors import UsageError, opt
 from workbench.core.options import record_from
@@ -219,10 +219,12 @@ def evolution(project: Project, name: str, dataset: str | None = None) -> Evolut
     Raises:
         UsageError: No evolution has this name, or several have it.
     """
-    rows = evolutions.named(project.database.reader(), name)
+    rows = store.evolutions_named(project.database.reader(), name)
     found = [row for row in rows if dataset in (None, row.dataset)]
     if not found:
-        known = ", ".join(dict.fromkeys(row.name for row in evolutions.every(project.database.reader()))) or "none yet"
+        known = (
+            ", ".join(dict.fromkeys(row.name for row in store.every_evolution(project.database.reader()))) or "none yet"
+        )
         raise UsageError(f"There is no evolution {name!r}.", f"There are: {known}.")
     if len(found) > 1:
         every = ", ".join(row.dataset for row in found)
@@ -232,11 +234,11 @@ def evolution(project: Project, name: str, dataset: str | None = None) -> Evolut
 
 def report(project: Project, row: EvolutionRow) -> EvolutionReport:
     reader, settings = project.database.reader(), row.settings
-    every = evolutions.evolved(reader, row.id)
+    every = store.evolved_problems(reader, row.id)
     found = [one for one in every if one.final is not None]
     references = [one.pool.reference for one in found if one.pool.reference is not None]
-    models = evolutions.models_of(reader, row.id)
-    run = evolutions.run_of(reader, row.name)
+    models = store.evolution_models(reader, row.id)
+    run = store.evolution_run(reader, row.name)
     return EvolutionReport(
         name=row.name,
         dataset=row.dataset,
@@ -258,7 +260,7 @@ def report(project: Project, row: EvolutionRow) -> EvolutionReport:
 
 def problem_evolution(project: Project, row: EvolutionRow, question: int) -> ProblemEvolution | None:
     """Return one problem's rounds; None if it is not part of the evolution."""
-    found = evolutions.evolved(project.database.reader(), row.id, [question])
+    found = store.evolved_problems(project.database.reader(), row.id, [question])
     if not found:
         return None
     (one,) = found
@@ -286,10 +288,10 @@ def problem_evolution(project: Project, row: EvolutionRow, question: int) -> Pro
 
 def lines(project: Project, row: EvolutionRow) -> Iterator[EvolvedLine]:
     """Yield the resulting problems with their tests, in the order of import, for reinforcement learning."""
-    questions = sorted(evolutions.step_counts(project.database.reader(), row.id))
+    questions = sorted(store.step_counts(project.database.reader(), row.id))
     for some in batches(questions, _BATCH_PROBLEMS):
         problems = problems_of(project.database, some, [])
-        for one in evolutions.evolved(project.database.reader(), row.id, some):
+        for one in store.evolved_problems(project.database.reader(), row.id, some):
             if one.final is not None and one.final.snapshots[-1].left_out is None:
                 yield _evolved_line(row, one, problems[one.question])
 

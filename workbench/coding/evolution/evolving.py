@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct, structs
 
+from workbench.coding import store
 from workbench.coding.evolution import growing
 from workbench.coding.problems import code_dataset
 from workbench.coding.records.evolution import (
@@ -27,8 +28,7 @@ from workbench.coding.records.evolution import (
     PoolStep,
     Step,
 )
-from workbench.coding.store import evolutions
-from workbench.coding.store.evolutions import Connection, EvolutionRow
+from workbench.coding.store import Connection, EvolutionRow
 from workbench.coding.templates import OURS, OwnPrompts
 from workbench.core.code import Execution, Problem, Program
 from workbench.core.database.hashes import secret
@@ -80,7 +80,7 @@ def begin(project: Project, name: str, settings: EvolutionSettings, dataset: str
     _require_extractor(settings.extractor)
     found = code_dataset(project, dataset)
     with project.database.write() as connection:
-        return evolutions.bind(connection, found.id, name, settings)
+        return store.bind_evolution(connection, found.id, name, settings)
 
 
 def evolve(
@@ -118,7 +118,7 @@ def count_skipped(project: Project, row: EvolutionRow) -> dict[str, int]:
 
 
 def count_not_started(project: Project, row: EvolutionRow) -> int:
-    begun = evolutions.step_counts(project.database.reader(), row.id)
+    begun = store.step_counts(project.database.reader(), row.id)
     return sum(one.question not in begun for one in _evolvable_tasks(project, row))
 
 
@@ -134,13 +134,13 @@ def _require_extractor(name: str) -> None:
 
 
 def _evolvable_tasks(project: Project, row: EvolutionRow) -> Iterator[Task]:
-    begun = evolutions.step_counts(project.database.reader(), row.id)
+    begun = store.step_counts(project.database.reader(), row.id)
     return (one for one, why in _tasks_with_obstacles(project, row) if why is None or one.question in begun)
 
 
 def _tasks_with_obstacles(project: Project, row: EvolutionRow) -> Iterator[tuple[Task, str | None]]:
     reader = project.database.reader()
-    sizes = evolutions.pool_sizes(reader, row.dataset_id)
+    sizes = store.evolution_pool_sizes(reader, row.dataset_id)
     for one in problems.tasks(reader, row.dataset_id, row.settings.suite):
         yield one, _skip_reason(one, sizes.get(one.question, 0))
 
@@ -166,7 +166,7 @@ def _steps(rounds: int) -> Iterator[tuple[str, _Work]]:
 def _execute_step(
     run: _Evolution, chosen: Sequence[int], position: int, words: str, work: _Work, watch: Watch | None
 ) -> None:
-    reached = evolutions.step_counts(run.project.database.reader(), run.row.id)
+    reached = store.step_counts(run.project.database.reader(), run.row.id)
     waiting = [question for question in chosen if reached.get(question, 0) == position]
     done = len(chosen) - len(waiting)
     for some in batches(waiting, _BATCH_PROBLEMS):
@@ -179,12 +179,12 @@ def _execute_step(
 
 
 def write_step(connection: Connection, row: EvolutionRow, question: int, position: int, step: Step) -> None:
-    evolutions.put_step(connection, row.id, question, position, step)
+    store.put_step(connection, row.id, question, position, step)
     if not isinstance(step, FinalStep):
         return
-    (evolved,) = evolutions.evolved(connection, row.id, [question])
+    (evolved,) = store.evolved_problems(connection, row.id, [question])
     snapshots = [*step.snapshots[1:], step.snapshots[-1]]
-    names = evolutions.suite_names(row.name, row.settings.rounds)
+    names = store.suite_names(row.name, row.settings.rounds)
     for name, snapshot in zip(names, snapshots, strict=True):
         suite = suites.find_suite(connection, row.dataset_id, name)
         if suite is not None and snapshot.left_out is None:
@@ -196,7 +196,7 @@ def _pool_steps(run: _Evolution, questions: Sequence[int]) -> dict[int, Step]:
     suite = run.row.settings.suite
     reader = run.project.database.reader()
     problems = problems_of(run.project.database, questions, [suite])
-    pools = _solution_texts(run, {question: evolutions.pool(reader, question) for question in questions})
+    pools = _solution_texts(run, {question: store.evolution_pool(reader, question) for question in questions})
     outcomes, lost = _run_tests(run, problems, pools, suite)
     return {
         question: PoolStep(
@@ -213,7 +213,7 @@ def _pool_steps(run: _Evolution, questions: Sequence[int]) -> dict[int, Step]:
 def _growth_steps(run: _Evolution, questions: Sequence[int], round: int, mode: Mode) -> dict[int, Step]:
     settings, database = run.row.settings, run.project.database
     problems = problems_of(database, questions, [])
-    found = {one.question: one for one in evolutions.evolved(database.reader(), run.row.id, questions)}
+    found = {one.question: one for one in store.evolved_problems(database.reader(), run.row.id, questions)}
     plans = {question: growing.plan_step(found[question], settings, round, mode) for question in questions}
     pools = _solution_texts(run, {question: one.pool.solutions for question, one in found.items()})
     replies = _ask_model(run, problems, found, plans, pools)
@@ -241,7 +241,7 @@ def _growth_steps(run: _Evolution, questions: Sequence[int], round: int, mode: M
 
 
 def _final_steps(run: _Evolution, questions: Sequence[int]) -> dict[int, Step]:
-    found = evolutions.evolved(run.project.database.reader(), run.row.id, questions)
+    found = store.evolved_problems(run.project.database.reader(), run.row.id, questions)
     return {one.question: growing.final_step(one, run.row.settings) for one in found}
 
 
@@ -325,22 +325,22 @@ class EvolutionName(NamedTuple):
 
 
 def evolution_names(project: Project) -> tuple[EvolutionName, ...]:
-    return tuple(EvolutionName(row.dataset, row.name) for row in evolutions.every(project.database.reader()))
+    return tuple(EvolutionName(row.dataset, row.name) for row in store.every_evolution(project.database.reader()))
 
 
 def problems_in(project: Project, wanted: EvolutionName) -> array[int]:
     """Return row ids of the problems that an evolution started with, in the order of import."""
     reader = project.database.reader()
-    rows = [row for row in evolutions.named(reader, wanted.name) if row.dataset == wanted.dataset]
-    return array("q", sorted(question for row in rows for question in evolutions.step_counts(reader, row.id)))
+    rows = [row for row in store.evolutions_named(reader, wanted.name) if row.dataset == wanted.dataset]
+    return array("q", sorted(question for row in rows for question in store.step_counts(reader, row.id)))
 
 
 def origin_of(project: Project, question: int, suite: str) -> SuiteOrigin | None:
     """Return the origin of a problem's tests in a suite; None if the suite comes from no evolution."""
     reader = project.database.reader()
-    for row in evolutions.every(reader):
-        names = evolutions.suite_names(row.name, row.settings.rounds)
-        found = evolutions.evolved(reader, row.id, [question]) if suite in names else []
+    for row in store.every_evolution(reader):
+        names = store.suite_names(row.name, row.settings.rounds)
+        found = store.evolved_problems(reader, row.id, [question]) if suite in names else []
         if found and found[0].final is not None:
             return _suite_origin(row, found[0], min(names.index(suite) + 1, row.settings.rounds))
     return None

@@ -14,7 +14,7 @@ from workbench.coding.evolution.replies import PROMPTS
 from workbench.coding.options import ProgramOptions
 from workbench.coding.problems import execution_verifier, programs_sandbox
 from workbench.coding.records.evolution import MODES, EvolutionReport, EvolutionSettings
-from workbench.coding.store.evolutions import EvolutionRow, run_name
+from workbench.coding.store import EvolutionRow, run_name
 from workbench.coding.templates import digests, own_prompts
 from workbench.core.errors import UsageError, opt
 from workbench.core.project import Project

@@ -10,9 +10,16 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import Struct, structs
 
 from workbench.coding import formats
-from workbench.coding.ranking.scored import Rater, named_raters, ranks_of, raters, scored_problems
+from workbench.coding.ranking.scores import (
+    Rater,
+    SolutionOutcomes,
+    Truth,
+    named_raters,
+    ranks_of,
+    raters,
+    scored_problems,
+)
 from workbench.coding.ranking.selecting import NO_ITEM, RankingSelectionRules, SelectedSet, select_stored
-from workbench.coding.ranking.truth import SolutionOutcomes, Truth
 from workbench.core.code import Execution
 from workbench.core.item import Refusal
 from workbench.core.options import grouped, record_from

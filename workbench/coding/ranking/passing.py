@@ -8,9 +8,17 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec import structs
 
-from workbench.coding.ranking.scored import Rater, named_raters, raters
+from workbench.coding.ranking.scores import (
+    DEFAULT_SUITES,
+    ProblemOutcomes,
+    Rater,
+    Truth,
+    named_raters,
+    outcomes_by_problem,
+    raters,
+    runs_in_words,
+)
 from workbench.coding.ranking.selecting import SelectedSet
-from workbench.coding.ranking.truth import DEFAULT_SUITES, ProblemOutcomes, Truth, outcomes_by_problem, runs_in_words
 from workbench.coding.records.figures import (
     Bins,
     HistogramReport,

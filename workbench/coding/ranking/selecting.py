@@ -13,8 +13,17 @@ import msgspec
 from msgspec import Struct, structs
 
 from workbench.coding.formats import CandidateLine, read
-from workbench.coding.ranking.scored import as_scored, letters_of, only_errors, only_stderr, stderrs_of
-from workbench.coding.ranking.truth import ProblemOutcomes, SolutionOutcomes, Truth, outcomes_by_problem
+from workbench.coding.ranking.scores import (
+    ProblemOutcomes,
+    SolutionOutcomes,
+    Truth,
+    as_scored,
+    letters_of,
+    only_errors,
+    only_stderr,
+    outcomes_by_problem,
+    stderrs_of,
+)
 from workbench.core.code import WHOLE, CodeTest, Execution, Problem, StdioTest, TestLine
 from workbench.core.errors import FormatError
 from workbench.core.item import Refusal

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
-from workbench.coding.ranking.truth import runs_in_words
+from workbench.coding.ranking.scores import runs_in_words
 from workbench.coding.records.figures import (
     Bins,
     HistogramReport,

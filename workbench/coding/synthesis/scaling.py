@@ -15,7 +15,7 @@ from msgspec import Struct, structs
 
 from workbench.coding.options import SuiteOptions, TestOptions
 from workbench.coding.ranking.measuring import SAMPLES, compare_verifiers
-from workbench.coding.ranking.truth import Truth
+from workbench.coding.ranking.scores import Truth
 from workbench.coding.records.figures import ScaledPoint, ScaleReport, TestsWritten
 from workbench.coding.synthesis.tests import own_prompt
 from workbench.core.errors import UsageError

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from workbench.coding.options import SolutionOptions, Targets
 from workbench.coding.problems import EVERY_PROBLEM, code_dataset, problems_for
-from workbench.coding.ranking.scored import as_scored, only_errors
+from workbench.coding.ranking.scores import as_scored, only_errors
 from workbench.coding.records.figures import ProblemSolutions, SolutionKind, SolutionsWritten
 from workbench.coding.synthesis.asking import KINDS, PROMPTS, add_solutions, request_for_solution
 from workbench.coding.templates import OwnPrompts, digests, own_prompts

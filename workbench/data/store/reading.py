@@ -1,7 +1,8 @@
-"""Reads one item's texts for annotators, and streams selected items for export."""
+"""Reads one item's texts for annotators, finds items by their ids, and streams selected items for export."""
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import Struct
 
+from workbench.core.database.journal import SubjectPlace
 from workbench.core.database.selection import (
     GOLD,
     GOLD_FROM,
@@ -18,6 +20,8 @@ from workbench.core.database.selection import (
     SUBTYPE,
     TYPE,
     VERDICT,
+    VISIBLE,
+    VISIBLE_QUESTION,
     check_names,
     compile_selection,
     dataset_names,
@@ -403,3 +407,35 @@ def _current_type_text(code: object, imported: object, text: object) -> object:
     if code is None or (code == imported and text is not None):
         return text
     return type_display(str(code))
+
+
+def find_completions(
+    connection: sqlite3.Connection, completion: str, question: str | None, dataset: str | None
+) -> list[tuple[int, int, str, str]]:
+    rows = connection.execute(
+        "SELECT c.id, q.id, d.name, q.key FROM completions AS c JOIN questions AS q ON q.id = c.question_id JOIN "
+        "datasets AS d ON d.id = q.dataset_id WHERE c.key = ?1 AND (?2 IS NULL OR q.key = ?2) AND (?3 IS NULL OR "
+        f"d.name = ?3) AND {VISIBLE} LIMIT 2",
+        (completion, question, dataset),
+    )
+    return rows.fetchall()
+
+
+def find_questions(connection: sqlite3.Connection, question: str, dataset: str | None) -> list[tuple[int, str]]:
+    rows = connection.execute(
+        "SELECT q.id, d.name FROM questions AS q JOIN datasets AS d ON d.id = q.dataset_id "
+        f"WHERE q.key = ?1 AND (?2 IS NULL OR d.name = ?2) AND {VISIBLE_QUESTION} LIMIT 2",
+        (question, dataset),
+    )
+    return rows.fetchall()
+
+
+def completion_places(
+    connection: sqlite3.Connection, completions: list[int]
+) -> Iterator[tuple[int, int, SubjectPlace]]:
+    rows = connection.execute(
+        "SELECT c.id, q.id, d.name, q.key, c.key FROM completions AS c JOIN questions AS q ON q.id = c.question_id "
+        "JOIN datasets AS d ON d.id = q.dataset_id WHERE c.id IN (SELECT value FROM json_each(?)) ORDER BY c.id",
+        (json.dumps(completions),),
+    )
+    return ((row[0], row[1], SubjectPlace(*row[2:])) for row in rows)

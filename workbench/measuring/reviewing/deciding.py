@@ -32,7 +32,7 @@ from workbench.core.taxonomy import type_display
 from workbench.data.formats.lines import LineRefusedError
 from workbench.data.formats.rows import read_checked
 from workbench.data.formats.writing import write_lines
-from workbench.data.store import label_lines
+from workbench.data.store import reading
 from workbench.labelling import coordinating, ledger
 from workbench.labelling.assigning import Team, open_batch
 from workbench.measuring.records.review import (
@@ -421,7 +421,7 @@ def _import_line(connection: Connection, line: ReviewLine) -> bool:
         if line_of(connection, known) != line:
             raise LineRefusedError("uuid", "another review of this uuid is there already")
         return False
-    found = label_lines.find_completions(connection, line.completion_id, line.question_id, line.dataset)
+    found = reading.find_completions(connection, line.completion_id, line.question_id, line.dataset)
     if not found:
         raise LineRefusedError("completion_id", f"there is no completion {line.completion_id!r} of this question here")
     run = None
@@ -451,7 +451,7 @@ def named(
 ) -> Iterator[tuple[str, int | str]]:
     reader = project.database.reader()
     for key in dict.fromkeys(ids):
-        found = label_lines.find_completions(reader, key, question, dataset)
+        found = reading.find_completions(reader, key, question, dataset)
         if len(found) == 1:
             yield key, found[0][0]
         elif not found:

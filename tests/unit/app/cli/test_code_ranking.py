@@ -13,7 +13,7 @@ import pytest
 from tests.commands import Call, in_process
 from tests.growing import ActingSandbox, executed, limited, own_project, tops
 from tests.scored_code import put_scores, scored_project
-from workbench.coding.ranking import truth
+from workbench.coding.ranking import scores
 from workbench.core.code import CodeTest
 from workbench.data.store import tests
 
@@ -208,7 +208,7 @@ def test_saturation_and_histograms_print_one_document(call: Call, database: Path
 @pytest.fixture
 def raw(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Three problems of which no solution is known to be right, run on their tests and on two weak suites."""
-    monkeypatch.setattr(truth, "opened_sandbox", lambda *_, **__: nullcontext(ActingSandbox()))
+    monkeypatch.setattr(scores, "opened_sandbox", lambda *_, **__: nullcontext(ActingSandbox()))
     project = own_project(tmp_path)
     with project.database.write() as connection:
         # The right solutions are out, so that only the reference solution passes everything.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import structs
 
 from tests.unit.app.tui.test_writing_runs import info, words
-from workbench.app.tui.kit import run_view
+from workbench.app.tui.screens import runs as runs_screen
 from workbench.core.run import Amount, ClusterUse, NodeUse, RunCosts
 from workbench.core.text.run_words import node_lines
 
@@ -31,6 +31,6 @@ def test_lines_say_progress_rate_and_failures_of_each_node() -> None:
 def test_the_details_of_a_run_hold_them() -> None:
     nothing = Amount(calls=0, tokens=0, cost=None)
     costs = RunCosts(attempts={}, ambiguous=[], spent=nothing, possibly_spent=nothing, to_finish=None)
-    said = words(run_view.details(structs.replace(info(), cluster=USE), costs, "log")).splitlines()
+    said = words(runs_screen.run_details(structs.replace(info(), cluster=USE), costs, "log")).splitlines()
     assert [line for line in said if line.startswith("node ")] == [*node_lines(USE)]
-    assert "node " not in words(run_view.details(info(), costs, "log"))
+    assert "node " not in words(runs_screen.run_details(info(), costs, "log"))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from textual.content import Content
 
-from workbench.app.tui.kit import overview, run_view
+from workbench.app.tui.kit import overview
+from workbench.app.tui.screens import runs as runs_screen
 from workbench.core.run import GENERATION, Amount, RunCosts, RunInfo, RunUsage
 from workbench.tables.table import cells
 
@@ -35,7 +36,7 @@ def words(content: Content) -> str:
 
 
 def test_lists_show_calls() -> None:
-    texts = cells(run_view.columns(wide=True), info())
+    texts = cells(runs_screen.run_columns(wide=True), info())
     assert "119 calls" in texts
     assert texts.count("–") == 6
     assert "119 calls" in words(overview.run_line(info()))
@@ -43,7 +44,7 @@ def test_lists_show_calls() -> None:
 
 
 def test_the_sentence_says_what_goes_on_and_no_counts() -> None:
-    said = words(run_view.sentence(info(GO_ON)))
+    said = words(runs_screen.run_sentence(info(GO_ON)))
     assert "texts that models write" in said
     assert said.endswith(f"‖ {GO_ON}")
     assert "correct" not in said
@@ -52,6 +53,6 @@ def test_the_sentence_says_what_goes_on_and_no_counts() -> None:
 def test_details_end_with_the_calls() -> None:
     nothing = Amount(calls=0, tokens=0, cost=None)
     costs = RunCosts(attempts={}, ambiguous=[], spent=nothing, possibly_spent=nothing, to_finish=None)
-    said = words(run_view.details(info(), costs, "p.db.runner.log"))
+    said = words(runs_screen.run_details(info(), costs, "p.db.runner.log"))
     assert "119 calls" in said
     assert not any(word in said for word in ("verdicts", "reasons", "0 of 0", "all items"))

@@ -12,12 +12,12 @@ import pytest
 from msgspec import structs
 
 from tests.growing import MODELS, ActingModel, ActingSandbox, executed, own_project
+from workbench.coding import store
 from workbench.coding.evolution import evolved, evolving
 from workbench.coding.evolution.growing import columns, is_split, rate
 from workbench.coding.ranking.passing import pass_report, passes_by_tests, with_models
-from workbench.coding.ranking.truth import truth_of
+from workbench.coding.ranking.scores import truth_of
 from workbench.coding.records.evolution import EvolutionReport, EvolutionSettings, Evolved, GrowthStep
-from workbench.coding.store import evolutions
 from workbench.core.errors import UsageError
 from workbench.core.project import Project, open_project
 from workbench.data.store import tests
@@ -40,8 +40,8 @@ def evolve(project: Project, settings: EvolutionSettings = SETTINGS, **options: 
 
 
 def steps(project: Project) -> list[Evolved]:
-    (row,) = evolutions.named(project.database.reader(), "grown")
-    return evolutions.evolved(project.database.reader(), row.id)
+    (row,) = store.evolutions_named(project.database.reader(), "grown")
+    return store.evolved_problems(project.database.reader(), row.id)
 
 
 def report(project: Project) -> EvolutionReport:
@@ -224,8 +224,8 @@ def test_a_kill_between_two_writes_is_gone_on_from_to_the_same_bytes(
         return writing
 
     with monkeypatch.context() as patch:
-        for store, name in ((evolutions, "put_step"), (tests, "put_tests")):
-            patch.setattr(store, name, then_killed(getattr(store, name)))
+        for module, name in ((store, "put_step"), (tests, "put_tests")):
+            patch.setattr(module, name, then_killed(getattr(module, name)))
         with pytest.raises(Killed):
             evolve(project)
     evolve(project)

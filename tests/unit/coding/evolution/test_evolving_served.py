@@ -14,13 +14,13 @@ import pytest
 from tests.background import until
 from tests.growing_served import answering, call, command, need_a_sandbox, own_served, real_project
 from tests.servers.scripted import ScriptedServer, scripted
+from workbench.coding import store
 from workbench.coding.evolution import evolved
 from workbench.coding.evolution.growing import columns, is_split, rate
 from workbench.coding.evolution.refining import USUAL
 from workbench.coding.evolution.running import export, run
 from workbench.coding.options import ProgramOptions
 from workbench.coding.records.evolution import EvolutionSettings
-from workbench.coding.store import evolutions
 from workbench.core.project import Project
 from workbench.runs.generation import models_from
 
@@ -41,7 +41,7 @@ def evolve(project: Project, server: ScriptedServer, settings: EvolutionSettings
 def assert_rules(project: Project) -> None:
     """Every rule holds on every problem of an evolution."""
     row = evolved.evolution(project, "grown")
-    for one in evolutions.evolved(project.database.reader(), row.id):
+    for one in store.evolved_problems(project.database.reader(), row.id):
         assert one.final is not None
         tests = columns(one.vectors)
         assert len(tests) == len({test.source for test in one.tests})

@@ -16,9 +16,9 @@ from workbench.coding.ranking.passing import (
     saturation,
     scores_of_selected,
 )
+from workbench.coding.ranking.scores import truth_of
 from workbench.coding.ranking.selecting import RankingSelectionRules, select_stored
 from workbench.coding.ranking.tables import histograms_text, passes_as, saturation_as
-from workbench.coding.ranking.truth import truth_of
 from workbench.coding.records.figures import HistogramsReport
 from workbench.core.errors import UsageError
 from workbench.core.options import TableForm

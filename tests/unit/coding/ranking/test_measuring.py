@@ -12,8 +12,8 @@ import pytest
 from tests.scored_code import put_scores, scored_project
 from workbench.coding.ranking import measuring
 from workbench.coding.ranking.measuring import compare_verifiers
+from workbench.coding.ranking.scores import truth_of
 from workbench.coding.ranking.tables import ranking_as
-from workbench.coding.ranking.truth import truth_of
 from workbench.core.errors import UsageError
 from workbench.core.options import TableForm
 from workbench.core.project import Project

@@ -12,8 +12,8 @@ import pytest
 from tests.commands import Call, in_process
 from tests.scored_code import scored_project
 from workbench.coding.ranking.passing import pass_report, passes_by_tests, with_difference, with_models
+from workbench.coding.ranking.scores import truth_of
 from workbench.coding.ranking.tables import passes_as
-from workbench.coding.ranking.truth import truth_of
 from workbench.coding.records.figures import ModelPasses, PassReport
 from workbench.core.errors import UsageError
 from workbench.core.options import TableForm

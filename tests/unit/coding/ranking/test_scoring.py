@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.coding.ranking.scored import as_scored, letters_of, only_errors, only_stderr, stderrs_of
+from workbench.coding.ranking.scores import as_scored, letters_of, only_errors, only_stderr, stderrs_of
 from workbench.core.code import Failure
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from tests.helpers import make_project
 from tests.scored_code import outcomes_of, real_solutions, scored_project
+from workbench.coding.ranking.scores import truth_of
 from workbench.coding.ranking.selecting import (
     RankingSelectionRules,
     SelectedSet,
@@ -18,7 +19,6 @@ from workbench.coding.ranking.selecting import (
     write_rows,
     write_stored,
 )
-from workbench.coding.ranking.truth import truth_of
 from workbench.core.code import Execution, Failure, SolutionRecord
 from workbench.core.errors import FormatError, StoreError, UsageError
 from workbench.core.project import Project

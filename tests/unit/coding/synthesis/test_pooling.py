@@ -7,8 +7,8 @@ from pathlib import Path
 from tests.growing import own_project
 from tests.servers.scripted import ScriptedServer, scripted
 from tests.servers.wire import Received, Scripted
+from workbench.coding import store
 from workbench.coding.options import Targets
-from workbench.coding.store import evolutions
 from workbench.coding.synthesis.asking import fill_pool
 from workbench.core.project import Project
 from workbench.data.store import browsing, tests
@@ -33,7 +33,7 @@ def test_every_reply_joins_as_it_is_and_is_asked_for_once(tmp_path: Path) -> Non
             assert (report.problems, report.models, report.added, report.failed) == (2, 2, added, 0)
         assert len(server.received) == 8
     reader = project.database.reader()
-    pool = evolutions.pool(reader, 1)[-4:]
+    pool = store.evolution_pool(reader, 1)[-4:]
     named = [(row.completion_id, row.model) for row in browsing.rows(reader, pool, {})]
     assert named == [(f"own/10/pool-{model}-{n}", model) for model in ("one", "two") for n in (1, 2)]
     texts = tests.texts(reader, pool)

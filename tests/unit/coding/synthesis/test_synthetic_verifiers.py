@@ -14,7 +14,7 @@ from tests.servers.wire import Received
 from workbench.coding.options import SuiteOptions
 from workbench.coding.problems import results
 from workbench.coding.ranking.measuring import compare_verifiers
-from workbench.coding.ranking.truth import truth_of
+from workbench.coding.ranking.scores import truth_of
 from workbench.coding.synthesis.tests import write_tests
 from workbench.config.file import FOLDER_VARIABLE
 from workbench.core.code import Execution, Program

@@ -6,7 +6,7 @@ import sqlite3
 
 import pytest
 
-from workbench.coding.store import evolutions
+from workbench.coding import store
 from workbench.core.errors import StoreError
 from workbench.runs.store import runs, verdicts
 
@@ -37,7 +37,7 @@ def test_one_that_makes_no_sense_is_told_of(document: str) -> None:
     with pytest.raises(StoreError, match="Why tests failed in run 1"):
         verdicts.of_run(connection, 1, [1])
     with pytest.raises(StoreError, match="The settings of 'e'"):
-        evolutions.every(connection)
+        store.every_evolution(connection)
     with pytest.raises(StoreError, match="A step of 'q'"):
-        evolutions.evolved(connection, 1)
+        store.evolved_problems(connection, 1)
     connection.close()

@@ -56,9 +56,9 @@ from workbench.core.text.figures import counted
 from workbench.statistics.records.ranking import DROPPED, SHORTFALLS, Missing, SelectedLine
 
 if TYPE_CHECKING:
+    from workbench.coding.ranking.scores import ReferenceOutcomes
+    from workbench.coding.ranking.scores import Truth as TrueScores
     from workbench.coding.ranking.selecting import RankingSelectionRules, SelectedSet
-    from workbench.coding.ranking.truth import ReferenceOutcomes
-    from workbench.coding.ranking.truth import Truth as TrueScores
     from workbench.statistics.records.ranking import RankingReport
 
 
@@ -118,8 +118,8 @@ def select_command(options: CodeSelectOptions) -> None:
 
 
 def _select_from_database(database: str, how: RankingSelectionRules, options: CodeSelectOptions) -> None:
+    from workbench.coding.ranking.scores import runs_in_words, truth_of
     from workbench.coding.ranking.selecting import write_stored
-    from workbench.coding.ranking.truth import runs_in_words, truth_of
 
     with project_at(database) as project:
         meant = truth_of(project, options.truth, options.suites)
@@ -143,7 +143,7 @@ def _select_sets(
 def _references(
     project: Project, meant: TrueScores, options: CodeSelectOptions | CodeMetricsOptions | CodeHistogramsOptions
 ) -> ReferenceOutcomes:
-    from workbench.coding.ranking.truth import outcomes_of_references
+    from workbench.coding.ranking.scores import outcomes_of_references
 
     cluster = cluster_at(options.cluster)
     references = trusting(
@@ -234,8 +234,7 @@ def metrics_command(options: CodeMetricsOptions) -> Output:
         report, refused = run_job(ranking_of_file, options, options.source)
         return _ranking_output(report, options, refused)
     from workbench.coding.ranking.measuring import PAPER_K, compare_verifiers
-    from workbench.coding.ranking.scored import tested_by
-    from workbench.coding.ranking.truth import truth_of
+    from workbench.coding.ranking.scores import tested_by, truth_of
 
     with project_at(str(options.database)) as project:
         meant = truth_of(project, options.truth, options.suites)
@@ -298,9 +297,9 @@ def histograms_command(project: Project, options: CodeHistogramsOptions) -> Outp
     """
     from workbench.coding.ranking.measuring import selected_problems
     from workbench.coding.ranking.passing import histograms, outcome_shares, scores_of_selected, tests_of_problems
+    from workbench.coding.ranking.scores import truth_of
     from workbench.coding.ranking.selecting import RankingSelectionRules
     from workbench.coding.ranking.tables import histograms_text, selection_notes
-    from workbench.coding.ranking.truth import truth_of
     from workbench.coding.records.figures import HistogramsReport
 
     meant, chosen = truth_of(project, options.truth, options.suites), selection_of(options.where)
@@ -336,8 +335,8 @@ def saturation_command(project: Project, options: CodeSaturationOptions) -> Outp
     scores are used. The first k whose lower 95 % bound is at least 0.90 is enough.
     """
     from workbench.coding.ranking.passing import saturation
+    from workbench.coding.ranking.scores import truth_of
     from workbench.coding.ranking.tables import saturation_as
-    from workbench.coding.ranking.truth import truth_of
 
     meant = truth_of(project, options.truth, options.suites)
     report = run_job(saturation, options, project, meant)
@@ -386,8 +385,8 @@ def passk_command(project: Project, options: CodePasskOptions) -> Output:
     (workbench verdicts DB import FILE), and name it with --verifier.
     """
     from workbench.coding.ranking.passing import pass_report, passes_by_tests, passes_by_verdict, with_models
+    from workbench.coding.ranking.scores import truth_of
     from workbench.coding.ranking.tables import passes_as
-    from workbench.coding.ranking.truth import truth_of
 
     if options.against is not None and not options.by_model:
         raise click.UsageError("--against requires --by-model.")

@@ -217,7 +217,7 @@ def scale_command(project: Project, options: CodeScaleOptions) -> Output:
     workbench code scale DB --model qwen --n 5,10,15,20,25 -o base_url=http://localhost:8000/v1
     """
     from workbench.coding.problems import code_dataset
-    from workbench.coding.ranking.truth import truth_of
+    from workbench.coding.ranking.scores import truth_of
     from workbench.coding.synthesis.scaling import (
         measure_scaling,
         require_scalable,

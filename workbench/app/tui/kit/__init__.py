@@ -12,8 +12,7 @@ Texts
     item_panes, evidence: details of an item.
 
 Reports and runs as text
-    accuracy_sheet, accuracy_view, overview, queue_view, run_view, triage_view:
-    the texts of one screen each.
+    accuracy_sheet, accuracy_view, overview, queue_view, triage_view: the texts of one screen each.
 
 Input
     prompt_bar: one line, also of conditions. choices: a menu, the next of several choices. option_field: a field of a

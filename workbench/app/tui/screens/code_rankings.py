@@ -18,8 +18,8 @@ from workbench.app.tui.kit.table_messages import RowSelected
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screen import WorkbenchScreen
 from workbench.coding.ranking.measuring import RankedVerifiers, compare_verifiers
+from workbench.coding.ranking.scores import truth_of
 from workbench.coding.ranking.tables import exclusion_notes, ranking_table
-from workbench.coding.ranking.truth import truth_of
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.text.figures import NONE, number

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.scored_code import complete_run, put_scores, scored_project
-from workbench.coding.ranking.scored import ranks_of, raters, scored_problems
-from workbench.coding.ranking.truth import outcomes_by_problem, truth_of
+from workbench.coding.ranking.scores import outcomes_by_problem, ranks_of, raters, scored_problems, truth_of
 from workbench.core.code import Execution
 from workbench.core.errors import UsageError
 from workbench.core.project import Project

@@ -1,5 +1,4 @@
-"""SQL for building and publishing benchmarks, in addition to the columns: ids, states, check items, and changes since
-freezing."""
+"""SQL for building and publishing benchmarks: ids, states, check items, and changes since freezing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Store evolutions of test suites: their settings, their problems, and each problem's steps, written once."""
+"""The SQL of code: rounds of evolutions, decisions on single tests, and outcomes of a problem's solutions."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from workbench.coding.records.evolution import EvolutionSettings, Evolved, Final
 from workbench.core.database.selection import STATE, VISIBLE
 from workbench.core.database.values import decode_stored, now
 from workbench.core.errors import UsageError, opt
+from workbench.data.records import SuiteRun
 from workbench.data.store import tests
 
 Connection = sqlite3.Connection
@@ -34,11 +35,11 @@ class EvolutionRow(NamedTuple):
     settings: EvolutionSettings
 
 
-def named(connection: sqlite3.Connection, name: str) -> list[EvolutionRow]:
-    return [row for row in every(connection) if row.name == name]
+def evolutions_named(connection: sqlite3.Connection, name: str) -> list[EvolutionRow]:
+    return [row for row in every_evolution(connection) if row.name == name]
 
 
-def every(connection: sqlite3.Connection) -> list[EvolutionRow]:
+def every_evolution(connection: sqlite3.Connection) -> list[EvolutionRow]:
     rows = connection.execute(
         "SELECT e.id, e.dataset_id, d.name, e.name, e.config FROM evolutions AS e "
         "JOIN datasets AS d ON d.id = e.dataset_id ORDER BY e.id"
@@ -49,13 +50,15 @@ def every(connection: sqlite3.Connection) -> list[EvolutionRow]:
     ]
 
 
-def bind(connection: sqlite3.Connection, dataset: int, name: str, settings: EvolutionSettings) -> EvolutionRow:
+def bind_evolution(
+    connection: sqlite3.Connection, dataset: int, name: str, settings: EvolutionSettings
+) -> EvolutionRow:
     """Return the evolution with a name; if it is missing, create it with its final suites.
 
     Raises:
         UsageError: The name has other settings, or belongs to a suite outside this evolution.
     """
-    for row in named(connection, name):
+    for row in evolutions_named(connection, name):
         _require_same_settings(row, settings)
         if row.dataset_id == dataset:
             return row
@@ -69,20 +72,20 @@ def bind(connection: sqlite3.Connection, dataset: int, name: str, settings: Evol
             raise UsageError(f"There is a suite {suite!r} already.", f"Give the evolution another {opt.name}.")
         about = {"evolution": name, "round": round, "settings": settings}
         tests.add_suite(connection, dataset, suite, "evolved", _encode(about))
-    return next(row for row in named(connection, name) if row.dataset_id == dataset)
+    return next(row for row in evolutions_named(connection, name) if row.dataset_id == dataset)
 
 
 def suite_names(name: str, rounds: int) -> list[str]:
     return [*(f"{name}-round-{round}" for round in range(1, rounds + 1)), name]
 
 
-def pool(connection: sqlite3.Connection, question: int) -> list[int]:
+def evolution_pool(connection: sqlite3.Connection, question: int) -> list[int]:
     """Return row ids of the solutions of a problem's pool, in the order of import."""
     rows = connection.execute(f"SELECT c.id {_POOL} AND c.question_id = ? ORDER BY c.id", (question,))
     return [item for (item,) in rows]
 
 
-def pool_sizes(connection: sqlite3.Connection, dataset: int) -> dict[int, int]:
+def evolution_pool_sizes(connection: sqlite3.Connection, dataset: int) -> dict[int, int]:
     """Count the solutions in the pools of a data set's problems, by the question's row id; empty pools are omitted."""
     rows = connection.execute(
         f"SELECT c.question_id, count(*) {_POOL} AND c.question_id IN (SELECT id FROM questions WHERE dataset_id = ?) "
@@ -114,7 +117,9 @@ def step_counts(connection: sqlite3.Connection, evolution: int) -> dict[int, int
     return dict(rows.fetchall())
 
 
-def evolved(connection: sqlite3.Connection, evolution: int, questions: Sequence[int] | None = None) -> list[Evolved]:
+def evolved_problems(
+    connection: sqlite3.Connection, evolution: int, questions: Sequence[int] | None = None
+) -> list[Evolved]:
     """Return problems with their progress, in the order of import; ``questions`` is None for all problems."""
     rows = connection.execute(
         "SELECT e.question_id, q.key, s.name, e.document FROM evolution_steps AS e JOIN questions AS q ON q.id = "
@@ -128,7 +133,7 @@ def evolved(connection: sqlite3.Connection, evolution: int, questions: Sequence[
     return [_evolved_from(*problem, found) for problem, found in steps.items()]
 
 
-def run_of(connection: sqlite3.Connection, name: str) -> int | None:
+def evolution_run(connection: sqlite3.Connection, name: str) -> int | None:
     """Return the run that counts an evolution's calls; None before the first call."""
     row: tuple[int] | None = connection.execute(
         "SELECT r.id FROM runs AS r JOIN verifiers AS v ON v.id = r.verifier_id WHERE v.name = ?", (run_name(name),)
@@ -140,7 +145,7 @@ def run_name(name: str) -> str:
     return f"evolution/{name}"
 
 
-def models_of(connection: sqlite3.Connection, evolution: int) -> dict[int, str | None]:
+def evolution_models(connection: sqlite3.Connection, evolution: int) -> dict[int, str | None]:
     rows = connection.execute(
         "SELECT c.id, m.name FROM evolution_steps AS e JOIN json_each(e.document, '$.solutions') AS item "
         "JOIN completions AS c ON c.id = item.value LEFT JOIN models AS m ON m.id = c.model_id "
@@ -179,3 +184,107 @@ def _step_kind(step: Step) -> str:
 
 def _encode(value: object) -> str:
     return msgspec.json.encode(value).decode()
+
+
+def suite_with(connection: sqlite3.Connection, question: int, suite: str, position: int) -> int | None:
+    """Return the row id of the suite in which a problem has a test at this position; None without one."""
+    row: tuple[int] | None = connection.execute(
+        "SELECT t.suite_id FROM tests AS t JOIN suites AS s ON s.id = t.suite_id "
+        "WHERE t.question_id = ? AND s.name = ? AND t.position = ?",
+        (question, suite, position),
+    ).fetchone()
+    return None if row is None else row[0]
+
+
+def is_excluded_test(connection: sqlite3.Connection, question: int, suite: str, position: int) -> bool:
+    row = connection.execute(
+        "SELECT 1 FROM tests_apart WHERE question_id = ? AND suite = ? AND position = ?", (question, suite, position)
+    ).fetchone()
+    return row is not None
+
+
+def exclusion_rows(connection: sqlite3.Connection) -> list[tuple[str, str, str, int, str, str, str]]:
+    return connection.execute(
+        "SELECT d.name, q.key, x.suite, x.position, x.reason, x.person, x.created_at FROM tests_apart AS x "
+        "JOIN questions AS q ON q.id = x.question_id JOIN datasets AS d ON d.id = q.dataset_id "
+        "ORDER BY q.id, x.suite, x.position"
+    ).fetchall()
+
+
+def problems_named(connection: sqlite3.Connection, task_id: str, dataset: str | None) -> list[tuple[int, str]]:
+    return connection.execute(
+        "SELECT q.id, d.name FROM questions AS q JOIN datasets AS d ON d.id = q.dataset_id "
+        "JOIN code_problems AS p ON p.question_id = q.id WHERE q.key = ? AND ? IN (d.name, '') ORDER BY q.id",
+        (task_id, dataset or ""),
+    ).fetchall()
+
+
+def put_exclusion(
+    connection: sqlite3.Connection, question: int, suite: int, position: int, reason: str | None, person: int
+) -> None:
+    """Store a decision that applies from now on, in the caller's transaction.
+
+    Args:
+        suite: The suite's row id.
+        reason: Why the test is excluded; None includes it again.
+    """
+    connection.execute(
+        "INSERT INTO test_exclusions (question_id, suite_id, position, kind, reason, annotator_id, created_at) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (question, suite, position, "restore" if reason is None else "exclude", reason, person, now()),
+    )
+
+
+class GridSolution(NamedTuple):
+    id: int
+    ground_truth: bool
+
+
+def grid_solutions(connection: sqlite3.Connection, question: int) -> list[GridSolution]:
+    rows = connection.execute(
+        "SELECT c.id, coalesce(s.ground_truth, 0) FROM completions AS c LEFT JOIN code_solutions AS s ON "
+        f"s.completion_id = c.id WHERE c.question_id = ? AND {VISIBLE} ORDER BY c.id",
+        (question,),
+    )
+    return [GridSolution(item, bool(truth)) for item, truth in rows]
+
+
+def own_suites(connection: sqlite3.Connection, question: int) -> dict[str, int]:
+    rows = connection.execute(
+        "SELECT name, max(number) FROM (SELECT s.name AS name, s.id AS suite, count(*) AS number FROM completions AS c "
+        "CROSS JOIN solution_tests AS t ON t.completion_id = c.id JOIN suites AS s ON s.id = t.suite_id "
+        f"WHERE c.question_id = ? AND {VISIBLE} GROUP BY c.id, s.id) GROUP BY suite ORDER BY suite",
+        (question,),
+    )
+    return dict(rows.fetchall())
+
+
+def suite_runs(connection: sqlite3.Connection, question: int | None = None) -> list[SuiteRun]:
+    """Return runs with outcomes, one row for each suite: complete runs first, then by number of items and age.
+
+    Args:
+        question: Return only runs with outcomes of this problem's solutions; None for all runs, whose suites are then
+            those of their first solution.
+    """
+    first = "(SELECT x.completion_id FROM test_results AS x WHERE x.run_id = r.id ORDER BY x.completion_id LIMIT 1)"
+    item = first if question is None else "(SELECT c.id FROM completions AS c WHERE c.question_id = ?)"
+    rows = connection.execute(
+        "SELECT DISTINCT r.id, v.name, t.suite, r.state, r.completed_at IS NOT NULL, r.items FROM runs AS r JOIN "
+        "verifiers AS v ON v.id = r.verifier_id CROSS JOIN test_results AS t ON t.run_id = r.id AND t.completion_id IN "
+        f"{item} ORDER BY r.completed_at IS NULL, r.items DESC, r.id DESC, t.suite",
+        () if question is None else (question,),
+    )
+    return [
+        SuiteRun(run=run, verifier=name, suite=suite, state=state, complete=bool(complete))
+        for run, name, suite, state, complete, _ in rows
+    ]
+
+
+def problem_of(connection: sqlite3.Connection, completion: int) -> int | None:
+    """Return the row id of a completion's problem; None if its question is not a code problem."""
+    row: tuple[int] | None = connection.execute(
+        "SELECT p.question_id FROM completions AS c JOIN code_problems AS p ON p.question_id = c.question_id "
+        "WHERE c.id = ?",
+        (completion,),
+    ).fetchone()
+    return None if row is None else row[0]

@@ -1,1 +1,0 @@
-"""The SQL for building and publishing benchmarks, in addition to the columns: `building`."""

@@ -109,18 +109,15 @@ def duration(seconds: float) -> str:
 
 def with_counts(run: RunInfo, counted: Mapping[int, RunInfo]) -> RunInfo:
     """Return the run with its latest known counts by verdict and reason, and its progress when they were counted."""
-    known = counted.get(run.run)
-    return (
-        run
-        if known is None
-        else structs.replace(
-            run,
-            done=known.done,
-            verdicts=known.verdicts,
-            reasons=known.reasons,
-            failures=known.failures,
-            untested=known.untested,
-        )
+    if (known := counted.get(run.run)) is None:
+        return run
+    return structs.replace(
+        run,
+        done=known.done,
+        verdicts=known.verdicts,
+        reasons=known.reasons,
+        failures=known.failures,
+        untested=known.untested,
     )
 
 

@@ -53,6 +53,10 @@ HEADERS = {
 """Headers of every response."""
 
 
+FILE_HEADERS = {"Cache-Control": "private, max-age=3600"}
+"""A browser may cache the files for an hour."""
+
+
 async def protect(_: web.Request, response: web.StreamResponse) -> None:
     """Add the security headers (an aiohttp signal, also sent for refusals)."""
     for name, value in HEADERS.items():
@@ -199,12 +203,12 @@ class AppServer:
         application = web.Application(middlewares=[self._gate.check], client_max_size=LARGEST_BODY)
         application.on_response_prepare.append(protect)
         router = application.router
-        router.add_get("/", _page_handler("app"))
-        router.add_get("/enter", _page_handler("enter"))
+        router.add_get("/", _answering(partial(page, "app")))
+        router.add_get("/enter", _answering(partial(page, "enter")))
         router.add_post("/enter", self._gate.enter)
         router.add_get("/ws", self._socket, allow_head=False)
         for path, place in (OPEN_FILES | FILES).items():
-            router.add_get(path, _file_handler(place))
+            router.add_get(path, _answering(partial(web.FileResponse, place, headers=FILE_HEADERS)))
         return application
 
     async def _socket(self, request: web.Request) -> web.StreamResponse:
@@ -233,16 +237,9 @@ class AppServer:
         await self._sessions.close()
 
 
-def _page_handler(name: str) -> Handler:
+def _answering(answer: Callable[[], web.StreamResponse]) -> Handler:
     async def handler(_: web.Request) -> web.StreamResponse:
-        return page(name)
-
-    return handler
-
-
-def _file_handler(place: Path) -> Handler:
-    async def handler(_: web.Request) -> web.StreamResponse:
-        return web.FileResponse(place, headers={"Cache-Control": "private, max-age=3600"})
+        return answer()
 
     return handler
 

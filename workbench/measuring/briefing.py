@@ -402,7 +402,7 @@ def _run_verifier_first(facts: ProjectFacts) -> Iterator[Matter]:
 def _test_results(facts: ProjectFacts) -> Iterator[Matter]:
     ran = _executions(facts)
     if ran and ran[-1].items <= _MAX_SOLUTIONS:
-        from workbench.measuring.report.testing import testing_sentence
+        from workbench.measuring.report.figures import testing_sentence
         from workbench.measuring.testing import suite_figures
 
         for figures in suite_figures(facts.project)[:1]:

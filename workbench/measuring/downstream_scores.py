@@ -55,7 +55,17 @@ class TrainedModels:
 
     @cached_property
     def _truth(self) -> tuple[IntArray, IntArray]:
-        return item_truth(self._project, self._known, self._scored_by, self._gold)
+        """The truth of each item by gold or the verifier (1 correct, 0 incorrect, -1 unknown), and a mask of the items
+        that the verifier left undecided."""
+        import numpy as np
+
+        if self._scored_by is None:
+            found = self._known.gold(self._gold)
+            return found, np.zeros(len(found), dtype=np.bool_)
+        (judge,) = judges_of(self._project, (self._scored_by,))
+        outcome = self._known.outcome(judge.run)
+        undecided = (outcome == OutcomeCode.ABSTAIN) | (outcome == OutcomeCode.ERROR)
+        return np.where(outcome < 0, -1, outcome == OutcomeCode.CORRECT), undecided
 
     def scores(self, line: TrainedModelLine) -> list[DownstreamLine]:
         """Return a model's average on each data set with its completions, in the order of the data sets' names.
@@ -111,20 +121,6 @@ class TrainedModels:
 
 def _name_code(names: Sequence[str], name: str) -> int:
     return names.index(name) if name in names else -1
-
-
-def item_truth(project: Project, known: Columns, scored_by: str | None, gold: GoldChoice) -> tuple[IntArray, IntArray]:
-    """Return the truth of each item by gold or a verifier (1 correct, 0 incorrect, -1 unknown), and a mask of the
-    items that the verifier left undecided."""
-    import numpy as np
-
-    if scored_by is None:
-        found = known.gold(gold)
-        return found, np.zeros(len(found), dtype=np.bool_)
-    (judge,) = judges_of(project, (scored_by,))
-    outcome = known.outcome(judge.run)
-    undecided = (outcome == OutcomeCode.ABSTAIN) | (outcome == OutcomeCode.ERROR)
-    return np.where(outcome < 0, -1, outcome == OutcomeCode.CORRECT), undecided
 
 
 # -- As a table.

@@ -20,7 +20,7 @@ from workbench.measuring.store import figures
 from workbench.statistics.records.probe import JUDGES_NOTHING
 
 if TYPE_CHECKING:
-    from workbench.statistics.confusion import BoolArray, IntArray
+    from workbench.statistics.confusion import BoolArray, FloatArray, IntArray
 
 
 BASELINE: Final = "always-incorrect"
@@ -70,6 +70,11 @@ class JudgedSelection(Struct, frozen=True, kw_only=True, eq=False):
     def gold_counts(self) -> dict[str, int]:
         """Return the selected items with gold by its source; see `Columns.gold_counts`."""
         return self.columns.gold_counts(self.gold_choice, self.kept)
+
+    def scores(self) -> tuple[FloatArray | None, ...]:
+        """Return each verifier's scores of the items, NaN without a score; None for a verifier without scores."""
+        scores = (self.columns.score(judge.run) for judge in self.judges)
+        return tuple(score if score is None or self.kept is None else score[self.kept] for score in scores)
 
 
 def judges_of(

@@ -20,18 +20,17 @@ from workbench.core.taxonomy import type_display
 from workbench.core.text.figures import NONE, counted
 from workbench.core.text.inert import inert
 from workbench.core.verdict import GoldChoice
-from workbench.data.store import browsing, reading
+from workbench.data.store import reading
 from workbench.data.store.columns import ORIGINS
 from workbench.data.store.reading import SamplingFrame
 from workbench.labelling.assigning import RANDOM, Ordering
 from workbench.labelling.store import assignments, check_items
 from workbench.measuring.accuracy import accuracy
 from workbench.measuring.columns import Columns, columns
-from workbench.measuring.judged import BASELINE
+from workbench.measuring.judged import BASELINE, judges_of
 from workbench.measuring.store import figures
 from workbench.measuring.store.figures import StartedItem
 from workbench.runs.store import runs
-from workbench.statistics.records.probe import JUDGES_NOTHING
 from workbench.statistics.records.report import AccuracyRow, BatchOrder, BatchSample, Sample
 from workbench.tables.table import Columns as TableColumns
 from workbench.tables.table import aligned_rows, count, counts, metric_column, text, word
@@ -388,7 +387,9 @@ def _item_priority(project: Project, known: Columns, items: IntArray, order: Bat
     if order.name == "random" or not len(items):
         return np.zeros(len(items))
     reader = project.database.reader()
-    numbers = _complete_runs(reader, order.verifiers)
+    numbers = [judge.run for judge in judges_of(project, order.verifiers) if judge.run is not None]
+    if not numbers:
+        raise UsageError("No complete run of any verifier.", "Start one", Command("verify DB NAME"))
     if order.name == "disagreement":
         if len(numbers) < 2:
             raise UsageError("One verifier can't disagree with itself.", f"Name two, or use {opt.order:uncertainty}.")
@@ -401,18 +402,6 @@ def _item_priority(project: Project, known: Columns, items: IntArray, order: Bat
             f"{opt.order:disagreement}.",
         )
     return mean_known(unsure)
-
-
-def _complete_runs(connection: people.Connection, verifiers: Sequence[str]) -> list[int]:
-    complete = browsing.newest_runs(connection, without=JUDGES_NOTHING)
-    unknown = set(verifiers) - set(complete.values())
-    if unknown or not complete:
-        known = ", ".join(sorted(complete.values())) or "none yet"
-        raise UsageError(
-            f"No complete run of {', '.join(map(repr, sorted(unknown))) or 'any verifier'}.",
-            f"Complete: {known}. Start one: {Command('verify DB NAME')}",
-        )
-    return [number for number, name in complete.items() if not verifiers or name in verifiers]
 
 
 def _run_uncertainty(connection: people.Connection, known: Columns, run: int, items: IntArray) -> FloatArray | None:

@@ -58,15 +58,23 @@ class ItemScores(Struct, frozen=True, kw_only=True, eq=False):
 
 
 def scored(
-    project: Project, verifier: str, selection: Selection, gold: GoldChoice, by: str | None = None
+    project: Project,
+    verifier: str,
+    selection: Selection,
+    gold: GoldChoice,
+    by: str | None = None,
+    run: int | None = None,
 ) -> ItemScores:
     """Return the scores of a verifier's newest complete run.
+
+    Args:
+        run: Use this run.
 
     Raises:
         UsageError: The verifier has no complete run, or none of its verdicts has a score.
     """
     everything = every_column(project)
-    run = judges_of(project, (verifier,))[0].run
+    run = judges_of(project, (verifier,))[0].run if run is None else run
     score = everything.score(run)
     if run is None or score is None:
         raise UsageError(
@@ -113,25 +121,18 @@ def correlate(
 
     from workbench.statistics.correlation import correlations
 
-    found = run_of(project, verifier, run)
+    wanted = selection or Selection()
+    found = scored(project, verifier, wanted, gold, run=run_of(project, verifier, run))
     everything = every_column(project)
-    scores = everything.score(found)
-    if found is None or scores is None:
-        raise UsageError(
-            f"{verifier!r} has no scores.", "ICE-Score, CodeJudge's fault localisation and reward models give scores."
-        )
-    kept = everything.chosen(selection or Selection())
-    rows = slice(None) if kept is None else kept
-    score, labels = scores[rows], everything.gold(gold)[rows]
-    judged = (labels >= 0) & (everything.outcome(found)[rows] >= 0)
-    scored = judged & ~np.isnan(score)
-    coefficients = correlations(score, labels, everything.question[rows])
+    judged = (found.gold >= 0) & (found.outcome >= 0)
+    has_score = judged & ~np.isnan(found.score)
+    coefficients = correlations(found.score, found.gold, found.question)
     return CorrelationReport(
         verifier=verifier,
-        run=found,
-        n=int(scored.sum()),
-        unscored=int(judged.sum() - scored.sum()),
-        gold=everything.gold_counts(gold, kept),
+        run=found.run,
+        n=int(has_score.sum()),
+        unscored=int(judged.sum() - has_score.sum()),
+        gold=everything.gold_counts(gold, everything.chosen(wanted)),
         gold_choice=gold,
         rows=[
             CorrelationRow(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from workbench.config import protocol_of
@@ -23,7 +23,6 @@ from workbench.tables.table_text import plain_table
 
 if TYPE_CHECKING:
     from workbench.statistics.best_of import Picks
-    from workbench.statistics.confusion import FloatArray
 
 
 _MAX_EXPONENT = 10
@@ -63,13 +62,11 @@ def best_of(
     _, several = np.unique(found.question[found.gold >= 0], return_counts=True)
     most = int(several.max(initial=0))
     usual = (2**power for power in range(_MAX_EXPONENT + 1) if 2**power <= max(most, 1))
-    scores = [found.columns.score(judge.run) for judge in found.judges]
-    kept = [score if score is None or found.kept is None else score[found.kept] for score in scores]
     return BestOfReport(
         questions=len(several),
         several=int(np.count_nonzero(several > 1)),
         most=most,
-        rows=list(_best_of_rows(found, kept, tuple(dict.fromkeys(sizes or usual)), protocol)),
+        rows=list(_best_of_rows(found, tuple(dict.fromkeys(sizes or usual)), protocol)),
         protocol=protocol,
         gold=found.gold_counts,
         gold_choice=gold,
@@ -89,12 +86,10 @@ def read_sizes(text: str) -> tuple[int, ...]:
     return tuple(int(word) for word in words)
 
 
-def _best_of_rows(
-    found: JudgedSelection, scores: Sequence[FloatArray | None], sizes: tuple[int, ...], protocol: Protocol3
-) -> Iterator[BestOfRow]:
+def _best_of_rows(found: JudgedSelection, sizes: tuple[int, ...], protocol: Protocol3) -> Iterator[BestOfRow]:
     from workbench.statistics.best_of import best_of, keys_of, ranked
 
-    for judge, outcome, score in zip(found.judges, found.outcomes, scores, strict=True):
+    for judge, outcome, score in zip(found.judges, found.outcomes, found.scores(), strict=True):
         usable, key = keys_of(outcome, score, found.gold, protocol)
         levels = ranked(key[usable], found.gold[usable], found.question[usable])
         for n in sizes:

@@ -254,7 +254,6 @@ def stack_items(project: Project, names: tuple[str, ...], gold: GoldChoice, sele
     if found.failed:
         raise UsageError(" ".join(nothing_measured(found.failed)))
     rows = np.ones(len(everything.item), dtype=np.bool_) if found.kept is None else found.kept
-    scores = [everything.score(judge.run) for judge in found.judges]
     kinds, subtypes = everything.groups("type"), everything.groups("subtype")
     return StackItems(
         names=tuple(judge.name for judge in found.judges),
@@ -262,7 +261,7 @@ def stack_items(project: Project, names: tuple[str, ...], gold: GoldChoice, sele
         question=found.question,
         gold=found.gold,
         outcomes=tuple(found.outcomes),
-        scores=tuple(None if score is None else score[rows] for score in scores),
+        scores=found.scores(),
         took=tuple(_cost_of_items(project, judge.run, found.item) for judge in found.judges),
         type=kinds.code[rows],
         types=kinds.names,

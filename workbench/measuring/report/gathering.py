@@ -56,6 +56,7 @@ from workbench.measuring.report.figures import (
     cost_section,
     scores_section,
     tables_section,
+    testing_section,
     validity_section,
 )
 from workbench.measuring.report.people import (
@@ -66,7 +67,6 @@ from workbench.measuring.report.people import (
     provenance_section,
 )
 from workbench.measuring.report.pictures import make_folder, pictures, write_pictures
-from workbench.measuring.report.testing import testing_section
 from workbench.measuring.reviewing.triage import cause_lines
 from workbench.measuring.store import overview
 from workbench.measuring.testing import suite_figures

@@ -31,7 +31,7 @@ from workbench.core.selection import Selection
 from workbench.core.verdict import Outcome
 from workbench.data.store import tests
 from workbench.interchange.exporting import ExportOptions, export
-from workbench.measuring.report.figures import testing_sentence
+from workbench.measuring.report import figures
 from workbench.measuring.testing import suite_figures
 from workbench.runs import executing
 from workbench.training.pay import SuitePay
@@ -81,7 +81,7 @@ def test_it_is_in_no_figure_of_the_run_and_is_counted_there(project: Project, tm
     (suite,) = suite_figures(project)
     assert (suite.problems[0].solutions, suite.pass_at_1, suite.lost) == pytest.approx((3, 1 / 3, 1))
     assert [(test.ran, test.passed) for test in suite.tests] == [(3, 2), (2, 1)]
-    assert testing_sentence(suite).endswith("The sandbox died on 1 solution: not counted.")
+    assert figures.testing_sentence(suite).endswith("The sandbox died on 1 solution: not counted.")
     (counts,) = tests.outcome_counts(project.database.reader(), Selection())
     assert (counts.solutions, counts.tests) == (3, 5)
 

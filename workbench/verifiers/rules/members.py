@@ -29,7 +29,14 @@ from workbench.verifiers.rules.records import (
     rejection,
 )
 from workbench.verifiers.rules.regions import HIGHEST, LOWEST, IntervalForm, intervals
-from workbench.verifiers.rules.structure import Shape, name_without_index, shape, unit_vectors, with_plain_axes
+from workbench.verifiers.rules.structure import (
+    Shape,
+    name_without_index,
+    names_and_value,
+    shape,
+    unit_vectors,
+    with_plain_axes,
+)
 from workbench.verifiers.rules.units import unit
 
 if TYPE_CHECKING:
@@ -153,6 +160,8 @@ def _compare_collections(one: Part[Collection], other: Part[Collection], with_: 
         return _compare_members(
             _sorted_by_name(ours.parts), _sorted_by_name(theirs.parts), "tuple", with_, ordered=True
         )
+    if (bare := _without_names(ours, theirs, with_.reader)) is not None:
+        ours, theirs = bare
     rule = "set" if "set" in kinds else "list"
     alternative = rule == "list" and "or" in (ours.joined, theirs.joined) and ours.joined != theirs.joined
     texts = [part.text for part in (*ours.parts, *theirs.parts)]
@@ -176,6 +185,20 @@ def _compare_collections(one: Part[Collection], other: Part[Collection], with_: 
 
 def _has_words(found: Collection) -> bool:
     return any(isinstance(part.value, Text) for part in found.parts)
+
+
+def _without_names(ours: Collection, theirs: Collection, reader: AnswerReader) -> tuple[Collection, Collection] | None:
+    """Return two lists of values of one thing without its name, if only one of them has indices: ``x_1 = 2, x_2 = 3``
+    and ``x = 2, x = 3``.
+    """
+    named = [[names_and_value(part.text) for part in found.parts] for found in (ours, theirs)]
+    names = [sorted(one[0].strip() for one in found if one is not None) for found in named]
+    if names[0] == names[1] or len({name_without_index(name) for name in names[0] + names[1]}) != 1:
+        return None
+    if [len(found) for found in names] != [len(found.parts) for found in (ours, theirs)]:
+        return None
+    values = [tuple(reader.part(one[1], 1) for one in found if one is not None) for found in named]
+    return ours._replace(parts=values[0]), theirs._replace(parts=values[1])
 
 
 def _lists_values_of_one_thing(found: Collection) -> bool:

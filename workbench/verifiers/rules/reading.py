@@ -30,7 +30,7 @@ from workbench.verifiers.rules.named import NamedValues, named_answer, named_ref
 from workbench.verifiers.rules.numbers import NUMBER_WORDS, ORDINALS, PARTS, SCALES
 from workbench.verifiers.rules.parameters import narrows, without_condition
 from workbench.verifiers.rules.patterns import Lexicon
-from workbench.verifiers.rules.quantities import Based, Quantity, Ratio, quantity
+from workbench.verifiers.rules.quantities import Based, Quantity, Ratio, RequiredForm, quantity, same_quantity
 from workbench.verifiers.rules.question import TypedQuestion
 from workbench.verifiers.rules.records import (
     AS_IT_IS,
@@ -96,7 +96,7 @@ _MORE_WORDS = 3
 """Maximum words that TeX and generic nouns add to the reference's words."""
 _FEW_WORDS = 2
 _PAIR = 2
-_ASIDE = re.compile(r"\s+\((?=[^()]*(?:[A-Za-z]{3}|≈))([^()]{2,80})\)\Z")
+_ASIDE = re.compile(r"\s+\((?=[^()]*(?:[A-Za-z]{3}|≈|\d\s?[A-Za-z]))([^()]{2,80})\)\Z")
 _A_LABEL = re.compile(r"(?!.*\b(?:since|because|as|not)\b).*\b[A-HJ-Z]\b")
 _LOWER_LABELS = re.compile(r"[\s(]*[a-h][\s).]*(?:(?:,|and|&)\s*\(?[a-h]\)?\s*)*")
 _ONLY_LABELS = re.compile(r"[\s$({\[*]*(?:\\(?:text|mathrm|textbf)\{)?\(?[A-Z](?:\s*(?:,|and|&)\s*[A-Z])*[\s$.)}\]*]*")
@@ -194,7 +194,7 @@ class AnswerReader:
             return None
         told = conclusion(text)
         found = self.part(told) if told else None
-        if told is None or found is None or not isinstance(found.value, (Expression, Region)):
+        if told is None or found is None or not isinstance(found.value, (Expression, Quantity, Region)):
             return None
         others = {name for name in _ASSIGNED.findall(text) if name not in told}
         return None if others and not has_unknown(told.rpartition("=")[2]) else found
@@ -532,11 +532,19 @@ def _text_of_answer(text: str, how: str, wanted: Part[Any]) -> str:
     return conclusion_of(text) if isinstance(wanted.value, ChosenOptions) else text
 
 
+def _is_same_quantity(text: str, other: str) -> bool:
+    one, two = quantity(text.strip(" $")), quantity(other.strip(" $"))
+    if one is None or two is None or not one.unit or not two.unit:
+        return False
+    found = same_quantity(one, two, RequiredForm())
+    return found is not None and found[0]
+
+
 def _without_aside(text: str, wanted: Part[Any]) -> str:
     aside = _ASIDE.search(text) if text.endswith(")") else None
     if aside is None or has_denial(aside[1]) or "or" in (said := words(aside[1])):
         return text
-    if _DATA.checked_aside.fullmatch(aside[1]):
+    if _DATA.checked_aside.fullmatch(aside[1]) or _is_same_quantity(text[: aside.start()], aside[1]):
         return text[: aside.start()]
     if isinstance(wanted.value, ChosenOptions) and _A_LABEL.match(aside[1]):
         return text

@@ -83,7 +83,7 @@ def is_part_of_formula(around: Surroundings) -> bool:
     letter = _LETTER_BEHIND.match(around.behind)
     if letter is not None and unit(letter[1]) is None:
         return True
-    if _FACTOR.search(around.left.rpartition("$")[2]):
+    if _FACTOR.search(around.left.rpartition("$")[2].rpartition("\n")[2]):
         return True
     left = _MATH_OPENERS.sub("", around.left)
     return _DATA.changed_before.search(left) is not None or _DATA.changed_behind.match(around.behind) is not None
@@ -198,7 +198,8 @@ def _question_sentence(text: str) -> str:
 
 @lru_cache(maxsize=256)
 def _operations(text: str) -> frozenset[str]:
-    return frozenset(stem(str(sign.lastgroup)) for sign in _OPERATION.finditer(text))
+    found = {str(sign.lastgroup) for sign in _OPERATION.finditer(text)} | ({"product"} if ")(" in text else set())
+    return frozenset(map(stem, found))
 
 
 @lru_cache(maxsize=256)

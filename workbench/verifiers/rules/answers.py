@@ -153,6 +153,8 @@ _ANOTHER = re.compile(r"\d|\b[A-Z]\b|\*\*|\$")
 _REVISED_WITHIN = 300
 _BEHIND_FORMULA = re.compile(r"(?:\\\]|\$\$)\s*\Z")
 _FEW_WORDS = 2
+_STATEMENT = 80
+"""Maximum characters of a completion that is only its answer; a longer one is an argument that ends with it."""
 _FORMULA = re.compile(r"(?<!\\)\$[^$\n]{1,200}\$")
 _BELONGS = re.compile(
     r"\s?[A-Za-zµΩ°/·*]{0,8}\s?|[\s,;(]*(?:(?:and|or|where|with|for)(?:\s+(?:all|any|some|every|each))?(?:\s+integers?)?|[,;(]|[=≈])[\s,]*"
@@ -232,6 +234,8 @@ def is_stated(answer: FinalAnswer, completion: str) -> bool:
         if answer.how == "bold" and not completion[line_start : answer.start].strip("* ") and _LEADS.match(behind):
             return True
         return len(LONG_WORD.findall(behind)) <= _FEW_WORDS
+    if answer.how == "whole":
+        return len(answer.text) <= _STATEMENT
     return answer.how not in ("last_line", "last_sentence")
 
 

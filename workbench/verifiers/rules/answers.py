@@ -133,9 +133,10 @@ def _unquote(completion: str, begin: int, end: int) -> FinalAnswer | None:
 _DATA = Lexicon("answers")
 _ADDRESSES_A_JUDGE = _DATA.prefiltered("addresses_a_judge")
 _BOX = re.compile(r"\\f(?:rame)?box\{|\\boxed\{")
-_HIDING = ("~~", "<!--", "</s>", "</del>", "</strike>")
+_HIDING = ("~~", "<!--", "</s>", "</del>", "</strike>", " % ")
 _HIDDEN = re.compile(
-    r"<!--.*?-->|(?<!~)~~(?![\s~])[^~\n]{1,400}~~(?!~)|<(s|del|strike)>[^<\n]{1,400}</\1>", re.DOTALL | re.IGNORECASE
+    r"<!--.*?-->|(?<=[.$]) +% [^\n]*|(?<!~)~~(?![\s~])[^~\n]{1,400}~~(?!~)|<(s|del|strike)>[^<\n]{1,400}</\1>",
+    re.DOTALL | re.IGNORECASE,
 )
 _NOTHING = re.compile(r"(?:\\(?:boxed|fbox)\s*\{\s*\}|[\s.,:;*_`$])*")
 _SUB_QUESTIONS = re.compile(r"\(\s*(?:2|b|ii|II|Ⅱ)\s*\)|（2）|②|\\text\{\(2\)\}")

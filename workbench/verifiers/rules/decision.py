@@ -88,6 +88,7 @@ from workbench.verifiers.rules.surroundings import (
     is_part_of_formula,
     is_retracted_later,
     surroundings,
+    takes_back,
 )
 from workbench.verifiers.rules.units import unit_behind
 from workbench.verifiers.rules.wordings import are_understood
@@ -295,6 +296,8 @@ class _Decider:
                     raise Doubt("unsolved")
                 if found.rule == "expression" and question.restated_by(answer, reference):
                     return Decision(False, "expression", "expression.restated")
+        if isinstance(theirs.value, (ChosenOptions, State)) and takes_back(self._found.candidate.text):
+            raise Doubt("qualified")
         if isinstance(theirs.value, ChosenOptions) and self._left_open(answer):
             raise Doubt("qualified")
         if found.rule == "quantity.unit_dropped" and self._may_be_number_of_option(reference):

@@ -550,7 +550,7 @@ def _without_aside(text: str, wanted: Part[Any]) -> str:
         return text
     if not isinstance(wanted.value, (Chemical, ChosenOptions, State)):
         changed = ROUGH in qualifiers_of_number(text) or qualifiers_of_noun(aside[1]) or directions(aside[1])
-        if changed or DIGIT.search(aside[1]) or any(unit(word) for word in said):
+        if changed or DIGIT.search(aside[1]) or "base" in said or any(unit(word) for word in said):
             return text
     return text[: aside.start()]
 

@@ -338,6 +338,8 @@ def find_stated_state(text: str, vocabulary: Vocabulary, question: str = "", who
         question: The question, which the last sentence may affirm or deny in its own words.
         whole: Whether the text is the whole answer: its only state then counts at any position.
     """
+    if "¬" in text or "\\neg" in text or "\\lnot" in text:
+        return None
     found = state(text, vocabulary)
     if found is not None:
         return found

@@ -208,6 +208,8 @@ def other_case(reference: str, answer: str, question: TypedQuestion) -> bool:
     of_case = question.of_case or question.of_code
     if of_case and ours != theirs and ours not in theirs and ours.casefold() in theirs.casefold():
         return ours.casefold() not in _STATES or question.of_output
+    if question.of_words and ours.casefold() != theirs.casefold() and folded(ours) & folded(theirs):
+        return True
     if ours == theirs or len(ours) > 2 * _SHORT or ours.casefold() not in theirs.casefold() or len(words(ours)) >= _FEW:
         return False
     asked = question.symbols

@@ -78,6 +78,12 @@ def is_retracted_later(reference: str, answer: str) -> bool:
     return at >= 0 and _is_denied_after(answer[at + len(reference) :])
 
 
+def takes_back(answer: str) -> bool:
+    """Return whether later sentences withdraw the word that an answer begins with: "B. Sorry, I mean C"."""
+    first, *others = _SENTENCE.split(answer)
+    return " " not in first.strip() and any(map(_DATA.withdrawn.match, others))
+
+
 def is_part_of_formula(around: Surroundings) -> bool:
     r"""Return whether the answer is part of a larger formula: ``-\boxed{12}``, ``\boxed{12}+1``."""
     letter = _LETTER_BEHIND.match(around.behind)
@@ -276,5 +282,5 @@ def _is_reversed_pair(pair: re.Match[str], question: str) -> bool:
     one, other = pair[1].lower(), pair[2].lower()
     return (
         one != other
-        and re.search(rf"\b{other}\s+(?:to|from|per|minus|over)\s+(?:the\s+)?{one}\b", question) is not None
+        and re.search(rf"\b{other}\s+(?:to|from|per|minus|over)\s+(?:the\s+|\d+\s+)?{one}\b", question) is not None
     )

@@ -316,6 +316,15 @@ def quantity(text: str) -> Quantity | None:
     return found._replace(spelled=True) if found and text[0].isalpha() else found
 
 
+def names_same_quantity(text: str, other: str) -> bool:
+    """Return whether two texts name a quantity in two units: "420 m" and "0.42 km"."""
+    one, two = quantity(text.strip(" $")), quantity(other.strip(" $"))
+    if one is None or two is None or not one.unit or not two.unit:
+        return False
+    found = _compare_converted(one, one.unit, two, two.unit)
+    return found is not None and found[0]
+
+
 def _parse(text: str, parts: int) -> Quantity | None:
     if "_" in text or "'" in text:
         text = _GROUPED.sub(lambda digits: re.sub(r"\D", "", digits[0]), text)

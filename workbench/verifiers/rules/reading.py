@@ -30,7 +30,7 @@ from workbench.verifiers.rules.named import NamedValues, named_answer, named_ref
 from workbench.verifiers.rules.numbers import NUMBER_WORDS, ORDINALS, PARTS, SCALES
 from workbench.verifiers.rules.parameters import narrows, without_condition
 from workbench.verifiers.rules.patterns import Lexicon
-from workbench.verifiers.rules.quantities import Based, Quantity, Ratio, RequiredForm, quantity, same_quantity
+from workbench.verifiers.rules.quantities import Based, Quantity, Ratio, names_same_quantity, quantity
 from workbench.verifiers.rules.question import TypedQuestion
 from workbench.verifiers.rules.records import (
     AS_IT_IS,
@@ -532,19 +532,11 @@ def _text_of_answer(text: str, how: str, wanted: Part[Any]) -> str:
     return conclusion_of(text) if isinstance(wanted.value, ChosenOptions) else text
 
 
-def _is_same_quantity(text: str, other: str) -> bool:
-    one, two = quantity(text.strip(" $")), quantity(other.strip(" $"))
-    if one is None or two is None or not one.unit or not two.unit:
-        return False
-    found = same_quantity(one, two, RequiredForm())
-    return found is not None and found[0]
-
-
 def _without_aside(text: str, wanted: Part[Any]) -> str:
     aside = _ASIDE.search(text) if text.endswith(")") else None
     if aside is None or has_denial(aside[1]) or "or" in (said := words(aside[1])):
         return text
-    if _DATA.checked_aside.fullmatch(aside[1]) or _is_same_quantity(text[: aside.start()], aside[1]):
+    if _DATA.checked_aside.fullmatch(aside[1]) or names_same_quantity(text[: aside.start()], aside[1]):
         return text[: aside.start()]
     if isinstance(wanted.value, ChosenOptions) and _A_LABEL.match(aside[1]):
         return text

@@ -21,7 +21,7 @@ from workbench.core.final_answer import (
     reply_start,
     strip_answer,
 )
-from workbench.verifiers.rules.patterns import Lexicon
+from workbench.verifiers.rules.patterns import MAX_CACHED_CHARACTERS, Lexicon
 from workbench.verifiers.rules.sense import LONG_WORD, has_change_word
 from workbench.verifiers.rules.structure import MAX_PARTS
 from workbench.verifiers.rules.units import MAX_UNIT, unit, unit_behind
@@ -203,7 +203,8 @@ def without_hidden(completion: str) -> str:
 
 
 def answers(question: str, reference: str, completion: str, subtype: str | None) -> Answers:
-    expected = _reference_final(reference, subtype)
+    final = _reference_final if len(reference) <= MAX_CACHED_CHARACTERS else _reference_final.__wrapped__
+    expected = final(reference, subtype)
     given = _candidate_final(question, completion)
     return Answers(expected, _reference_parts(question, reference, expected), given, _line_of(completion, given))
 

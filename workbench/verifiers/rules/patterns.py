@@ -17,6 +17,9 @@ from typing import Any
 _LEAST = 2
 """Minimum characters of a literal; single letters and digits occur everywhere."""
 
+MAX_CACHED_CHARACTERS = 10_000
+"""Longest text that caches hold: a process that judges many long ones must not grow with them."""
+
 
 class PrefilteredPattern:
     """A regular expression that is only tried on texts with one of its literals; `search` returns what `re.search`

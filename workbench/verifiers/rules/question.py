@@ -7,6 +7,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from workbench.verifiers.rules.choices import options
+from workbench.verifiers.rules.conclusions import sentences
 from workbench.verifiers.rules.patterns import Lexicon, PrefilteredPattern
 from workbench.verifiers.rules.quantities import RequiredForm, required_form
 from workbench.verifiers.rules.sense import stem, unknown_words, words
@@ -137,6 +138,20 @@ class TypedQuestion:
     def end(self) -> str:
         """Return the end of the question in lower case, which states the task."""
         return self.text[-_TAIL:].lower()
+
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        return tuple(words(self.text))
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        return frozenset(map(stem, self.words))
+
+    @cached_property
+    def sentence(self) -> str:
+        """Return the last sentence with a question mark, or the last one."""
+        found = sentences(self.text)
+        return next((sentence for sentence in reversed(found) if "?" in sentence), found[-1])
 
     @property
     def type(self) -> str | None:

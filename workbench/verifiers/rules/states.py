@@ -62,9 +62,13 @@ def clause_words(text: str) -> list[str]:
     return _TOKEN.findall(_ELIDED.sub("", _CONTRACTED.sub(" not", text.replace("can't", "cannot"))).lower())
 
 
-@lru_cache(maxsize=256)
 def question_words(question: str) -> frozenset[str]:
-    return frozenset(clause_words(question[-_READ_OF_QUESTION:]))
+    return _word_set(question[-_READ_OF_QUESTION:])
+
+
+@lru_cache(maxsize=256)
+def _word_set(text: str) -> frozenset[str]:
+    return frozenset(clause_words(text))
 
 
 def last_clauses(text: str, at: int = -1) -> list[str]:

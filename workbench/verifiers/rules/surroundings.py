@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import NamedTuple
 
 from workbench.core.final_answer import FinalAnswer, last_match, reply_start
-from workbench.verifiers.rules.conclusions import conclusion_of, sentences, without_means
+from workbench.verifiers.rules.conclusions import conclusion_of, without_means
 from workbench.verifiers.rules.patterns import Lexicon
 from workbench.verifiers.rules.question import TypedQuestion
 from workbench.verifiers.rules.sense import STATES, Around, stem, unknown_words, words
@@ -183,7 +182,7 @@ def is_about_another(around: Around, value: str, question: TypedQuestion) -> boo
     """
     before = _SUBJECTS.boundary.split(without_means(conclusion_of(around.before)).rstrip(_LABELS))[-1]
     behind = _SUBJECTS.boundary.split(around.behind[:_REACH_BEHIND], maxsplit=1)[0]
-    known = _words_of(question.text)
+    known = question.words
     if any(sign.isdigit() for sign in value):
         behind = f"{value} {behind}"
     else:
@@ -196,26 +195,9 @@ def is_about_another(around: Around, value: str, question: TypedQuestion) -> boo
     return _has_another_subject(before, question, known)
 
 
-@lru_cache(maxsize=256)
-def _question_sentence(text: str) -> str:
-    found = sentences(text)
-    return next((sentence for sentence in reversed(found) if "?" in sentence), found[-1])
-
-
-@lru_cache(maxsize=256)
 def _operations(text: str) -> frozenset[str]:
     found = {str(sign.lastgroup) for sign in _OPERATION.finditer(text)} | ({"product"} if ")(" in text else set())
     return frozenset(map(stem, found))
-
-
-@lru_cache(maxsize=256)
-def _words_of(question: str) -> tuple[str, ...]:
-    return tuple(words(question))
-
-
-@lru_cache(maxsize=256)
-def _stems_of(question: str) -> frozenset[str]:
-    return frozenset(map(stem, _words_of(question)))
 
 
 def _slots(said: set[str]) -> set[tuple[int, int]]:
@@ -226,7 +208,7 @@ def _names_sibling(clause: str, question: TypedQuestion, known: set[str]) -> boo
     given = _slots(set(words(clause)))
     if not given:
         return False
-    asks = _question_sentence(question.text)
+    asks = question.sentence
     signs = _operations(asks)
     asked, named = _slots({*words(asks), *signs}), _slots(known | signs)
     return any(kind == its and (its, slot) not in given for kind, _ in given - named for its, slot in asked)
@@ -248,7 +230,7 @@ def _has_another_subject(before: str, question: TypedQuestion, known: tuple[str,
     if not verbs:
         return False
     subject = before[: verbs[-1].start()]
-    if _A_FIGURE.fullmatch(subject) and _operations(_question_sentence(question.text)):
+    if _A_FIGURE.fullmatch(subject) and _operations(question.sentence):
         return True
     if _RELATIVES.intersection(words(subject)).difference(known):
         return True
@@ -263,14 +245,14 @@ def _has_another_subject(before: str, question: TypedQuestion, known: tuple[str,
 def _subjects(subject: str, question: TypedQuestion) -> list[str]:
     found = [name[1] for name in (_BARE.match(subject + " "), _OWNED.search(subject)) if name]
     found += _NAME_BEHIND_OF.findall(subject)
-    if _OF_THE.search(_question_sentence(question.text)):
+    if _OF_THE.search(question.sentence):
         found += _OF_THE.findall(subject)
     if question.counted and stem(question.counted.lower()) not in _ABSTRACT:
         found += [noun for noun in _COUNTED.findall(subject) if stem(noun) not in _ABSTRACT]
     head = _SUBJECTS.head.match(subject.rstrip() + " ")
-    if head and _SUBJECTS.asks_for_noun.search(_question_sentence(question.text)):
+    if head and _SUBJECTS.asks_for_noun.search(question.sentence):
         nouns = words(head[1])
-        known = _stems_of(question.text) | _operations(question.text)
+        known = question.stems | _operations(question.text)
         if _HAS_LIMIT.search(question.text):
             known |= {"limit"}
         if stem(nouns[-1]) not in known and not any(stem(noun) in _ANY_NOUN for noun in nouns):

@@ -15,6 +15,7 @@ from workbench.verifiers.base import Isolation, Pending
 from workbench.verifiers.option_record import changed_values, choices, meanings, parse_record
 from workbench.verifiers.rules.answers import Answers, answers, without_hidden
 from workbench.verifiers.rules.decision import Decision, decide
+from workbench.verifiers.rules.patterns import MAX_CACHED_CHARACTERS
 from workbench.verifiers.rules.question import TypedQuestion
 from workbench.verifiers.rules.reading import AnswerReader
 from workbench.verifiers.rules.records import Leniency, NeedsAlgebra, Symbolic
@@ -76,7 +77,8 @@ class Rules:
         return same_symbolic
 
     def _decide(self, item: VerifierInput, found: Answers, symbolic: Symbolic) -> Decision:
-        return decide(found, item.completion, _cached_reader(item.question, item.subtype, self._leniency), symbolic)
+        reader = _cached_reader if len(item.question) <= MAX_CACHED_CHARACTERS else _cached_reader.__wrapped__
+        return decide(found, item.completion, reader(item.question, item.subtype, self._leniency), symbolic)
 
 
 def _shown(item: VerifierInput) -> VerifierInput:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import tracemalloc
 from collections import Counter
 from typing import Any
 
@@ -99,6 +100,24 @@ def test_a_question_with_many_answers_keeps_few_of_them(monkeypatch: pytest.Monk
     kept = verifier._cached_reader("How many?", None, Rules()._leniency).compared
     assert 0 < len(kept) <= 4
     assert all(len(one.answer) + len(one.sentence) <= decision._MAX_KEPT_CHARACTERS for one in kept)
+
+
+def test_long_texts_are_not_kept() -> None:
+    """A server that is sent many long questions and references must not grow with them."""
+    words = " ".join(f"w{number}" for number in range(4_000))
+
+    def judge(number: int) -> None:
+        Rules().quick(_item(f"{words} How many, {number}?", f"{words} is {number}", f"\\boxed{{{number}}}"))
+
+    judge(0)
+    tracemalloc.start()
+    try:
+        for number in range(1, 20):
+            judge(number)
+        kept, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert kept < 5 * len(words)
 
 
 def _said(item: VerifierInput) -> Verdict | Pending:

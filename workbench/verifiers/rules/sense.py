@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from workbench.verifiers.rules.numbers import NUMBER_WORDS, names_place
-from workbench.verifiers.rules.patterns import MAX_CACHED_CHARACTERS, Lexicon
+from workbench.verifiers.rules.patterns import Lexicon
 from workbench.verifiers.rules.units import unit
 
 _DATA = Lexicon("sense")
@@ -278,11 +278,6 @@ def unknown_words(text: str, known: Iterable[str]) -> list[str]:
 
 def explained_by(text: str) -> frozenset[str]:
     """Return the marks that need no explanation after a text: its words, each also as a word of unknown effect."""
-    return (_explained_by if len(text) <= MAX_CACHED_CHARACTERS else _explained_by.__wrapped__)(text)
-
-
-@lru_cache(maxsize=64)
-def _explained_by(text: str) -> frozenset[str]:
     found = words(text)
     signs = {f"?{sign}" for sign in _HAN.findall(text)} if not text.isascii() else set()
     return frozenset({*found, *(f"?{stem(word)}" for word in found), *signs})

@@ -16,7 +16,7 @@ from workbench.core.reasons import explain_verdict
 from workbench.core.taxonomy import SUBTYPES, parse_type
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.training.choosing import is_undecided
-from workbench.training.reward import Reward
+from workbench.training.reward import SETTINGS, Reward
 
 _BEST_FIRST: Final = (Outcome.CORRECT, Outcome.ABSTAIN, Outcome.ERROR, Outcome.INCORRECT)
 """Outcomes in order of precedence if there are several references: one match is enough for "correct", and "incorrect"
@@ -24,11 +24,6 @@ requires that none matches."""
 MAX_CONCURRENT: Final = 256
 """Maximum completions that a harness may judge at a time; each waits in a thread."""
 
-SETTINGS: Final = (
-    *("options", "database", "journal", "undecided", "own_score", "workers", "timeout", "deadline"),
-    *("pay", "forgeable", "timeouts"),
-)
-"""Arguments of `workbench.reward` that harnesses may pass."""
 _LOCK: Final = threading.Lock()
 
 Reference = str | float | Sequence[str | float]

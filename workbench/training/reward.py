@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast, get_args
 
 from msgspec import structs
 
@@ -39,6 +39,12 @@ if TYPE_CHECKING:
     from workbench.verifiers.base import SandboxedVerifier
 
     Executor = LocalExecutor | CallingExecutor | SolutionExecutor
+
+SETTINGS: Final = (
+    *("options", "database", "journal", "undecided", "own_score", "workers", "timeout", "deadline"),
+    *("pay", "forgeable", "timeouts"),
+)
+"""Arguments of `workbench.reward` that harnesses and verl may pass."""
 
 
 class Reward(Closing):

@@ -11,12 +11,8 @@ import threading
 from functools import lru_cache
 from typing import Any
 
-from workbench.training.reward import Reward
+from workbench.training.reward import SETTINGS, Reward
 
-_ARGUMENTS = (
-    *("verifier", "options", "database", "undecided", "own_score", "workers", "timeout", "journal", "deadline"),
-    *("pay", "forgeable", "timeouts"),
-)
 _LOCK = threading.Lock()
 
 
@@ -35,7 +31,7 @@ def compute_scores(
 
 
 def _reward_of(kwargs: dict[str, Any]) -> Reward:
-    given = {name: kwargs[name] for name in _ARGUMENTS if name in kwargs}
+    given = {name: kwargs[name] for name in ("verifier", *SETTINGS) if name in kwargs}
     if "options" in given:
         given["options"] = {str(key): str(value) for key, value in given["options"].items()}
     with _LOCK:

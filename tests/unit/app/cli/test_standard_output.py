@@ -37,7 +37,6 @@ NO_STREAM: dict[str, tuple[str, ...]] = {
     "judge-file": (".", "FILE"),
     "publish": ("DB", "x", "FILE"),
     "rescue": ("DB", "FILE"),
-    "stack": ("DB", "--figures", "FILE"),
     "sweep": ("DB", "often", "--vary", "samples=1,2", "--figures", "FILE"),
 }
 """Commands that write databases or folders."""

@@ -134,6 +134,8 @@ _DATA = Lexicon("answers")
 _ADDRESSES_A_JUDGE = _DATA.prefiltered("addresses_a_judge")
 _BOX = re.compile(r"\\f(?:rame)?box\{|\\boxed\{")
 _HIDING = ("~~", "<!--", "</s>", "</del>", "</strike>", " % ")
+_HIDDEN_REACH = 6_000
+"""Characters at a completion's end that are searched for hidden text."""
 _HIDDEN = re.compile(
     r"<!--.*?-->|(?<=[.$]) +% [^\n]*|(?<!~)~~(?![\s~])[^~\n]{1,400}~~(?!~)|<(s|del|strike)>[^<\n]{1,400}</\1>",
     re.DOTALL | re.IGNORECASE,
@@ -196,10 +198,11 @@ class Answers(NamedTuple):
 
 
 def without_hidden(completion: str) -> str:
-    """Return a completion with blanks in place of text that is struck out or a comment, so that offsets stay."""
-    if not any(mark in completion for mark in _HIDING):
+    """Return a completion with blanks in place of text at its end that is struck out or a comment; offsets stay."""
+    begin = max(len(completion) - _HIDDEN_REACH, 0)
+    if all(completion.find(mark, begin) < 0 for mark in _HIDING):
         return completion
-    return _HIDDEN.sub(lambda hidden: " " * len(hidden[0]), completion)
+    return completion[:begin] + _HIDDEN.sub(lambda hidden: " " * len(hidden[0]), completion[begin:])
 
 
 def answers(question: str, reference: str, completion: str, subtype: str | None) -> Answers:

@@ -17,7 +17,7 @@ from typing import Any
 _LEAST = 2
 """Minimum characters of a literal; single letters and digits occur everywhere."""
 
-MAX_CACHED_CHARACTERS = 10_000
+MAX_CACHED_CHARACTERS = 32_000
 """Longest text that caches hold: a process that judges many long ones must not grow with them."""
 
 

@@ -104,7 +104,7 @@ def test_a_question_with_many_answers_keeps_few_of_them(monkeypatch: pytest.Monk
 
 def test_long_texts_are_not_kept() -> None:
     """A server that is sent many long questions and references must not grow with them."""
-    words = " ".join(f"w{number}" for number in range(4_000))
+    words = " ".join(f"w{number}" for number in range(8_000))
 
     def judge(number: int) -> None:
         Rules().quick(_item(f"{words} How many, {number}?", f"{words} is {number}", f"\\boxed{{{number}}}"))

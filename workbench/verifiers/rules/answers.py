@@ -137,7 +137,8 @@ _HIDING = ("~~", "<!--", "</s>", "</del>", "</strike>", " % ")
 _HIDDEN_REACH = 6_000
 """Characters at a completion's end that are searched for hidden text."""
 _HIDDEN = re.compile(
-    r"<!--.*?-->|(?<=[.$]) +% [^\n]*|(?<!~)~~(?![\s~])[^~\n]{1,400}~~(?!~)|<(s|del|strike)>[^<\n]{1,400}</\1>",
+    r"<!--.*?-->|(?<=[.$]) +% [^\n]*|(?<!~)~~(?![\s~])[^~\n]{1,400}~~(?!~)"
+    r"|(?!\A<s>)<(s|del|strike)>[^<\n]{1,400}</\1>",
     re.DOTALL | re.IGNORECASE,
 )
 _NOTHING = re.compile(r"(?:\\(?:boxed|fbox)\s*\{\s*\}|[\s.,:;*_`$])*")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.verifiers.rules.answers import answers, boxes_of, is_hedged, stated_values
+from workbench.verifiers.rules.answers import answers, boxes_of, is_hedged, stated_values, without_hidden
 
 QUESTION = "How many apples does Noor have left after the market closes in the evening?"
 
@@ -74,6 +74,16 @@ def test_hedges(sentence: str) -> None:
 @pytest.mark.parametrize("sentence", ["3", "x = 3 or x = 4", "It is 5 for either reason", "Maybelle"])
 def test_no_hedges(sentence: str) -> None:
     assert not is_hedged(sentence)
+
+
+@pytest.mark.parametrize("reply", ["<s>The answer is 7</s>", "The answer is 7</s>", "5 % and 7 % of it", "~~~\n7\n~~~"])
+def test_marks_of_models_and_fences_hide_nothing(reply: str) -> None:
+    assert without_hidden(reply) == reply
+
+
+@given(st.text())
+def test_what_is_hidden_moves_nothing(reply: str) -> None:
+    assert len(without_hidden(f"{reply}<del>{reply}</del> ~~x~~")) == len(f"{reply}<del>{reply}</del> ~~x~~")
 
 
 @given(st.text(), st.text(), st.text())

@@ -78,10 +78,10 @@ def is_idle(pilot: Pilot[None]) -> bool:
 
 
 async def until(pilot: Pilot[None], condition: Callable[[], object]) -> None:
-    """Let the app go on until something is so; what can't be told of the screen that is there yet is not yet so."""
+    """Wait until a condition holds on a mounted screen; a condition that raises does not hold yet."""
     for _ in range(LOOKS):
         with suppress(Exception):
-            if condition():
+            if condition() and pilot.app.screen.is_mounted:
                 return
         await pilot.pause(LOOK_S)
     assert condition(), "it did not happen"

@@ -232,8 +232,9 @@ def _put_rich(rich: Path, path: Path, name: str) -> None:
 
 
 def _without_labels(folder: Path) -> None:
-    """A project of its own whose copy, ``other.db``, has labels."""
-    (folder / "p.db").unlink()
+    """Put a new project without labels in the place of ``p.db``, and a copy of it with labels next to it."""
+    for part in ("p.db", "p.db.labels.jsonl"):
+        (folder / part).unlink()
     with closing(open_project(folder / "p.db", create=True)) as project:
         import_files(project, plan_import([SAMPLE / "tuples.jsonl"]), dataset="sample")
     shutil.copyfile(folder / "p.db", folder / "other.db")

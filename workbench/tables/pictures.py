@@ -1,5 +1,5 @@
-"""Draws plots as SVG, PDF and PNG for papers, with matplotlib (the extra ``figures``): black on white, with a name at
-each point.
+"""Draws plots as SVG, PDF and PNG for papers, with matplotlib (the extra ``figures``): black on white, every
+series with its own marker.
 
 The same plot gives the same bytes. Names are data: matplotlib doesn't read math in them.
 """
@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import singledispatch
 from io import BytesIO
-from itertools import product
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
@@ -192,56 +191,28 @@ def _scatter(drawn: Scatter, figure: Figure) -> None:
     axes.set_axisbelow(True)
     axes.set_xlabel(f"{drawn.x_label} (%)")
     axes.set_ylabel(f"{drawn.y_label} (%)")
-    taken: list[_NameBox] = []
-    dots = [(72 * 3.4 * dot.x / most, 72 * 3.4 * dot.y / most) for dot in drawn.dots]
-    for place, (dot, at) in enumerate(zip(drawn.dots, dots, strict=True)):
+    for place, dot in enumerate(drawn.dots):
         axes.plot(
             [100 * dot.x],
             [100 * dot.y],
             color="black",
             marker=_MARKERS[place % len(_MARKERS)],
+            fillstyle="none" if place // len(_MARKERS) % 2 else "full",
             markersize=4.5,
             linestyle="none",
             clip_on=False,
+            label=_legend_label(dot.label),
         )
-        label = _short_label(dot.label)
-        box = min(_places(at, label), key=lambda box: box.cost(taken, dots))
-        taken.append(box)
-        axes.annotate(
-            label,
-            (100 * dot.x, 100 * dot.y),
-            (box.x - at[0], box.y - at[1]),
-            textcoords="offset points",
-            arrowprops={"arrowstyle": "-", "linewidth": 0.4, "color": "0.5", "shrinkA": 0, "shrinkB": 2},
-        )
+    _add_legend(axes)
 
 
-class _NameBox(Struct, frozen=True):
-    x: float
-    y: float
-    width: float
-    away: float
-    height: float = 9.0
-
-    def cost(self, taken: Sequence[_NameBox], dots: Sequence[tuple[float, float]]) -> float:
-        names = sum(
-            self.x < other.x + other.width
-            and other.x < self.x + self.width
-            and self.y < other.y + other.height
-            and other.y < self.y + self.height
-            for other in taken
-        )
-        covered = sum(
-            self.x - 3 < x < self.x + self.width + 3 and self.y - 3 < y < self.y + self.height + 3 for x, y in dots
-        )
-        return 1_000.0 * (names + covered) + 500.0 * (self.y < 0 or self.x < 0) + self.away
+def _legend_label(text: str) -> str:
+    # matplotlib leaves out labels that begin with "_".
+    return f" {_short_label(text)}"
 
 
-def _places(at: tuple[float, float], label: str) -> Iterable[_NameBox]:
-    width = 5.0 * len(label)
-    for away, right, up in product((6.0, 16.0, 28.0, 42.0, 58.0), (1, -1), (0, 1, -1)):
-        x = at[0] + away if right > 0 else at[0] - away - width
-        yield _NameBox(x, at[1] - 4 + up * away, width, away + (right < 0))
+def _add_legend(axes: Axes) -> None:
+    axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1.02, 0.5), borderaxespad=0)
 
 
 @_draw.register(Histogram)
@@ -305,10 +276,10 @@ def _curves(drawn: Curves, figure: Figure) -> None:
             linestyle=_DASHES[place % len(_DASHES)],
             marker=_MARKERS[place % len(_MARKERS)],
             markersize=3.5,
-            label=_short_label(line.label),
+            label=_legend_label(line.label),
         )
     axes.grid(color="0.9", linewidth=0.6)
     axes.set_axisbelow(True)
-    axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1.02, 0.5), borderaxespad=0)
+    _add_legend(axes)
     axes.set_xlabel(f"{_short_label(drawn.x_label)}\n{_caption(drawn.caption)}")
     axes.set_ylabel(_short_label(drawn.y_label))

@@ -53,14 +53,27 @@ def test_nothing_is_told_by_colour_alone() -> None:
         assert all(colour[:2] == colour[2:4] == colour[4:6] for colour in colours)
 
 
-def test_names_beside_dots_of_one_place_do_not_cover_each_other() -> None:
-    from workbench.tables.pictures import _NameBox, _places
+@pytest.mark.parametrize("name", ["_hidden", "$x$"])
+def test_every_dot_and_line_has_its_name_in_the_legend(name: str) -> None:
+    from matplotlib.figure import Figure
 
-    taken: list[_NameBox] = []
-    for _ in range(6):
-        box = min(_places((50.0, 50.0), "judge"), key=lambda box: box.cost(taken, [(50.0, 50.0)]))
-        assert box.cost(taken, []) < 500
-        taken.append(box)
+    from workbench.tables.pictures import Curve, Curves, _draw
+
+    drawn: list[Picture] = [
+        Scatter(
+            caption="", x_label="x", y_label="y", dots=(Dot(name, 0.1, 0.1), Dot("rules", 0.1, 0.1)), diagonal=True
+        ),
+        Curves(
+            caption="",
+            x_label="x",
+            y_label="y",
+            lines=(Curve(label=name, points=((0, 1),)), Curve(label="rules", points=())),
+        ),
+    ]
+    for one in drawn:
+        _draw(one, figure := Figure())
+        (axes,) = figure.axes
+        assert [text.get_text().strip() for text in axes.get_legend().get_texts()] == [name, "rules"]
 
 
 def test_without_matplotlib_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

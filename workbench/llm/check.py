@@ -16,37 +16,10 @@ from workbench.llm.endpoint import ADVICE, Endpoint, Secrets, advice_on
 from workbench.llm.failures import AttemptFailed, classify_response, one_line
 from workbench.llm.profiles import DEFAULT, PROFILES, Profile, plain_model
 from workbench.llm.records import CallFailed, Chat, Halt, Reply, Request, Scoring
-from workbench.llm.server import ModelServer, join_url, without_version
+from workbench.llm.server import ModelServer, join_url
 from workbench.llm.server_json import decoded_json
 from workbench.llm.transport import Transport
 from workbench.llm.waits import Clock
-
-# -- Which kind of server answers at an address, by what such servers report.
-
-
-Sign = tuple[str, Callable[[Mapping[str, Any]], bool], str]
-"""A path next to ``/v1``, what the JSON object there must contain, and the profile it indicates."""
-
-
-def _is_sglang(data: Mapping[str, Any]) -> bool:
-    return "model_path" in data and ("is_generation" in data or "tokenizer_path" in data)
-
-
-SIGNS: Final[tuple[Sign, ...]] = (
-    ("get_model_info", _is_sglang, "sglang"),
-    ("get_server_info", _is_sglang, "sglang"),
-    ("props", lambda data: "default_generation_settings" in data or "total_slots" in data, "llama-cpp"),
-    ("api/version", lambda data: isinstance(data.get("version"), str), "ollama"),
-    # Other servers list models under any path; only this one reports how each is loaded and packed.
-    (
-        "api/v0/models",
-        lambda data: any({"state", "compatibility_type"} <= row.keys() for row in _model_rows(data)),
-        "lm-studio",
-    ),
-    ("info", lambda data: "router" in data and "model_id" in data, "tgi"),
-    ("health/readiness", lambda data: "litellm_version" in data, "litellm"),
-)
-"""Signs in the order they are checked; they exclude fields that any server may send."""
 
 
 def _model_rows(listed: Any) -> list[dict[str, Any]]:
@@ -182,7 +155,7 @@ class _AddressProbe(Struct, frozen=True):
             try:
                 listed = await self._get_json(join_url(self.endpoint.base, "models"))
                 findings += self._model_findings(listed)
-                findings += _profile_findings(self.endpoint.profile, await self._detect_profile(listed))
+                findings += _profile_findings(self.endpoint.profile, kind_of_models(listed))
             except AttemptFailed as failure:
                 problem = self._failure_finding(failure)
                 if failure.status is None or failure.code == "auth":
@@ -197,19 +170,6 @@ class _AddressProbe(Struct, frozen=True):
             # llama.cpp answers to any name; other servers load the requested model.
             findings = [structs.replace(one, level="note") if one.level == "problem" else one for one in findings]
         return findings + list(dict.fromkeys(called))
-
-    async def _detect_profile(self, listed: Any) -> str | None:
-        found = kind_of_models(listed)
-        if found is not None or self.endpoint.profile.name != DEFAULT:
-            return found
-        for path, is_it, name in SIGNS:
-            try:
-                data = await self._get_json(join_url(without_version(self.endpoint.base), path))
-            except AttemptFailed:
-                continue
-            if isinstance(data, dict) and is_it(data):
-                return name
-        return None
 
     async def _get_json(self, url: str) -> Any:
         received = await self.endpoint.exchange(self.transport, self.secrets, url, None, self.timeout_s)

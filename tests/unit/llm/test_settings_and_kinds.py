@@ -124,27 +124,11 @@ def listed_by(owner: str) -> dict[str, Any]:
         (listed_by("llamacpp"), "llama-cpp"),
         (listed_by("library"), "ollama"),
         (listed_by("organization_owner"), "lm-studio"),
-        ({"/get_model_info": {"model_path": "org/m", "tokenizer_path": "org/m", "is_generation": True}}, "sglang"),
-        ({"/get_server_info": {"model_path": "org/m", "tokenizer_path": "org/m", "version": "0.5"}}, "sglang"),
-        (
-            {"/props": {"default_generation_settings": {"n_ctx": 4096}, "total_slots": 1, "model_path": "m"}},
-            "llama-cpp",
-        ),
-        ({"/api/version": {"version": "0.12.0"}}, "ollama"),
-        ({"/info": {"model_id": "org/m", "router": "text-generation-router", "version": "3.3"}}, "tgi"),
-        ({"/health/readiness": {"status": "healthy", "db": "Not connected", "litellm_version": "1.106.2"}}, "litellm"),
-        (
-            {"/api/v0/models": {"data": [{"id": "m", "arch": "x", "state": "loaded", "compatibility_type": "gguf"}]}},
-            "lm-studio",
-        ),
-        ({"/api/v0/models": LISTED}, None),
-        ({"/version": {"version": "0.11.0"}}, None),
         ({}, None),
-        ({"/version": ["0.11.0"], "/props": "x", "/get_model_info": {"model_path": "m"}}, None),
         (listed_by("openai"), None),
     ],
 )
-async def test_an_unknown_servers_kind_is_told_by_its_answers(paths: dict[str, Any], kind: str | None) -> None:
+async def test_an_unknown_servers_kind_is_told_by_its_list_of_models(paths: dict[str, Any], kind: str | None) -> None:
     with scripted(answering(paths)) as server:
         found = await check(
             ModelServer(profile="openai-compatible", base_url=server.url, model="m"),

@@ -18,9 +18,8 @@ import pytest
 
 from tests.helpers import make_project, numbered
 from workbench.core.project import Project
-from workbench.runs.lease import is_alive
+from workbench.runs.lease import look
 from workbench.runs.run_status import wait
-from workbench.runs.store import runs
 from workbench.runs.verifying import start
 
 PLUGIN = Path(__file__).resolve().parent / "plugin"
@@ -74,8 +73,8 @@ def stored(project: Project, run: int) -> set[int]:
 
 def runner_pid(project: Project) -> int | None:
     """The living runner's process id."""
-    lease = runs.lease(project.database.reader())
-    return lease.pid if lease is not None and is_alive(lease, project.path) else None
+    notice, lives = look(project.path)
+    return notice.pid if lives else None
 
 
 def until_writing(project: Project, run: int, total: int) -> int:

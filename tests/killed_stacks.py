@@ -25,7 +25,6 @@ from workbench.core.project import Project, opened_project
 from workbench.core.run import RunInfo
 from workbench.runs.lease import Lease, is_alive
 from workbench.runs.run_status import run_costs, run_info
-from workbench.runs.store import runs as stored_runs
 from workbench.runs.transcripts import transcripts_of
 from workbench.runs.verdict_files import verdict_lines
 from workbench.runs.verifying import pause, resume, start
@@ -201,7 +200,7 @@ class Trial:
         self.kept = {call: asked[call] for call in now}
 
     def _lives(self) -> bool:
-        return is_alive(stored_runs.lease(self.project.database.reader()), self.project.path)
+        return is_alive(self.project.path)
 
     @contextmanager
     def _held(self) -> Iterator[None]:

@@ -16,6 +16,7 @@ import psutil
 
 from tests.background import PATIENCE_S
 from tests.documents import ROOT
+from workbench.runs.lease import look
 
 SAMPLE = ROOT / "sample_data"
 JUDGES = tuple(f"judge-{number}" for number in range(1, 6))
@@ -112,8 +113,8 @@ def _command(arguments: list[str]) -> list[str]:
 def _at_work(folder: Path, first: int) -> Iterator[int]:
     """The command, its children, and the database's runner with its own."""
     wanted = [first]
-    with suppress(sqlite3.Error), closing(sqlite3.connect(f"file:{folder / 'p.db'}?mode=ro", uri=True)) as connection:
-        wanted += [pid for (pid,) in connection.execute("SELECT pid FROM runner")]
+    if (pid := look(folder / "p.db")[0].pid) is not None:
+        wanted.append(pid)
     for pid in wanted:
         with suppress(psutil.NoSuchProcess):
             process = psutil.Process(pid)

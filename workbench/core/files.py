@@ -202,14 +202,15 @@ class FileLock:
         """Return the open file; None once the lock is released."""
         return self._descriptor
 
-    def release(self, *, remove: bool = True) -> None:
-        """Release the lock.
+    @property
+    def is_held(self) -> bool:
+        """Return whether the lock is held, and its file is where others look for it."""
+        return self._descriptor is not None and _is_at(self._descriptor, self._path)
 
-        Args:
-            remove: Whether to remove the file as well.
-        """
+    def release(self) -> None:
+        """Release the lock, and remove its file."""
         if self._descriptor is not None:
-            if remove:
+            if self.is_held:
                 self._path.unlink(missing_ok=True)
             fcntl.flock(self._descriptor, fcntl.LOCK_UN)
             self.forget()

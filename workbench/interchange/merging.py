@@ -144,7 +144,7 @@ class _RunMerge:
         )
         found = stored_runs.find(connection, number, self._run.version)
         if found is not None:
-            require_idle(connection, self._project.path, found)
+            require_idle(self._project.path, found)
         run = found.id if found else stored_runs.add(connection, number, self._run.version)
         for provenance in self._run.provenance:
             stored_runs.note(connection, run, provenance)
@@ -156,7 +156,7 @@ class _RunMerge:
         row = stored_runs.get(connection, run)
         if row is None:
             raise StoreError(f"Run {run} has been deleted.", "Merge again.")
-        require_idle(connection, self._project.path, row)
+        require_idle(self._project.path, row)
         mine = {one.id: self._find_item(connection, one) for one, _ in found}
         here = _verdicts_here(connection, run, [item for item in mine.values() if isinstance(item, int)])
         taken, usage = [], calls.get(connection, run) or RunUsage()

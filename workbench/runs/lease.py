@@ -1,4 +1,4 @@
-"""One runner per database: it holds a file lock, and a row names it; every transaction of a runner checks the row.
+"""One runner per database: it holds the lock on a file next to it, and each of its transactions checks that it does.
 
 A replaced runner detects that before it can store anything. The lock is free once its process is gone; a blocked one
 (a suspended machine, a debugger, a full disk) counts as alive.
@@ -7,6 +7,7 @@ A replaced runner detects that before it can store anything. The lock is free on
 from __future__ import annotations
 
 import logging
+import math
 import os
 import subprocess
 import sys
@@ -25,7 +26,6 @@ from workbench.core.database.connection import Database
 from workbench.core.errors import Command, RunError, StoreError
 from workbench.core.files import FileLock, append_own, is_locked, open_own, take_lock
 from workbench.runs.store import runs
-from workbench.runs.store.runs import LeaseRow
 
 if TYPE_CHECKING:
     import sqlite3
@@ -87,7 +87,7 @@ def clock(seconds: float) -> str:
     return f"{at:%H:%M}" if at.date() == today.date() else f"{at:%Y-%m-%d %H:%M}"
 
 
-# -- A file next to the database that its runner locks; it says why nothing can be stored.
+# -- The file that the runner locks; it names the process, and says why nothing can be stored.
 
 
 _BYTES = 1024
@@ -96,48 +96,21 @@ _QUIET_S = 10.0
 
 
 class Notice(Struct, frozen=True):
-    """A runner's notice while it may not be able to write the database.
+    """What a runner has written into the file.
 
     Attributes:
+        pid: Its process; None if that is unknown.
+        heartbeat: Time of its last transaction, in seconds since the epoch.
+        beat: The same time by `time.monotonic`, which users can't set and all processes of a boot share.
         since: When writing began to fail, in seconds since the epoch; None if it works.
         cause: The cause as `StoreError` names it.
     """
 
+    pid: int | None = None
+    heartbeat: float = 0.0
+    beat: float = math.inf
     since: float | None = None
     cause: str = ""
-
-
-class Lock:
-    def __init__(self, lock: FileLock) -> None:
-        self._lock = lock
-
-    @classmethod
-    def take(cls, database: Path) -> Lock | None:
-        """Take the lock; return None if another process has it.
-
-        Raises:
-            RunError: The file can't be locked.
-        """
-        place = lock_path(database)
-        try:
-            held = take_lock(place)
-        except OSError as error:
-            raise RunError(f"The file {place} can't be locked: {error.strerror}.", "Move it away.") from error
-        if held is None:
-            return None
-        lock = cls(held)
-        lock.say(Notice())
-        return lock
-
-    def say(self, notice: Notice) -> None:
-        """Replace the notice, if that is possible."""
-        if self._lock.descriptor is not None:
-            with suppress(OSError):
-                os.pwrite(self._lock.descriptor, msgspec.json.encode(notice).ljust(_BYTES), 0)
-
-    def release(self) -> None:
-        """Release the lock; the file stays, since another process may be about to take it."""
-        self._lock.release(remove=False)
 
 
 def lock_path(database: Path) -> Path:
@@ -154,39 +127,21 @@ def trial_lock_path(database: Path, trial: str) -> Path:
 def look(database: Path) -> tuple[Notice, bool]:
     """Return the last holder's notice, and whether a process holds the lock now, or may hold it."""
     notice, place = Notice(), lock_path(database)
-    with suppress(OSError), open_own(place) as file:
-        notice = _notice(file.read(_BYTES))
+    with suppress(OSError, msgspec.MsgspecError), open_own(place) as file:
+        notice = msgspec.json.decode(file.read(_BYTES), type=Notice)
     return notice, is_locked(place)
 
 
-def _notice(text: bytes) -> Notice:
-    try:
-        return msgspec.json.decode(text, type=Notice)
-    except msgspec.MsgspecError:
-        return Notice()
+def is_alive(database: Path) -> bool:
+    """Return whether the database has a runner, even if it is blocked."""
+    return is_locked(lock_path(database))
 
 
-def is_alive(row: LeaseRow | None, database: Path) -> bool:
-    """Return whether the process that claims to be the runner is alive, even if blocked."""
-    return row is not None and look(database)[1]
-
-
-def living_runner(connection: sqlite3.Connection, database: Path) -> bool:
-    """Return whether the runner is alive; one that has ended loses its claim."""
-    if is_alive(runs.lease(connection), database):
-        return True
-    runs.drop_lease(connection)
-    return False
-
-
-def waiting(row: LeaseRow | None, database: Path) -> str | None:
+def waiting(notice: Notice) -> str | None:
     """Describe what a live runner waits for; None if it is working."""
-    notice, held = look(database)
-    if row is None or not held:
-        return None
     if notice.since is not None:
         return f"{WAITING.get(notice.cause, 'waiting until it can store')} since {clock(notice.since)}"
-    quiet = time.monotonic() - row.beat
+    quiet = time.monotonic() - notice.beat
     return None if quiet <= _QUIET_S else f"without a sign of life since {clock(time.time() - quiet)}"
 
 
@@ -209,13 +164,13 @@ def ensure_runner(database: Database) -> None:
     Raises:
         RunError: The runner doesn't start.
     """
-    if is_alive(runs.lease(database.reader()), database.path):
+    if is_alive(database.path):
         return
     process = _spawn(database.path)
     # The starter has to reap the process when it ends; the app may outlive many runners.
     threading.Thread(target=process.wait, name="runner-end", daemon=True).start()
     patience = time.monotonic() + _START_S
-    while not _has_started(database, process.pid):
+    while not is_alive(database.path):
         if process.returncode is not None:
             if process.returncode == 0:
                 return
@@ -226,11 +181,6 @@ def ensure_runner(database: Database) -> None:
         if time.monotonic() > patience:
             raise RunError("The background runner doesn't start.", f"See {log_path(database.path)}.")
         time.sleep(_POLL_S)
-
-
-def _has_started(database: Database, pid: int) -> bool:
-    row = runs.lease(database.reader())
-    return row is not None and (row.pid == pid or is_alive(row, database.path))
 
 
 def _spawn(database: Path) -> subprocess.Popen[bytes]:
@@ -265,7 +215,6 @@ def _last_line(database: Path) -> str:
 _BEAT_S = 1.0
 _PAUSE_S = 0.5
 _GLANCE_S = 0.2
-_HANDOVER_S = 5.0
 _FINAL_WAIT_S = 10.0
 """An ending process waits this long for other writers: its results have been paid for."""
 Result = TypeVar("Result")
@@ -287,13 +236,12 @@ class Lease:
         ending: Whether this process is to end: then it waits only briefly for other writers, and not for the disk.
     """
 
-    def __init__(self, database: Database, row: LeaseRow, lock: Lock) -> None:
+    def __init__(self, database: Database, lock: FileLock) -> None:
         self._database = database
-        self._row = row
         self._lock = lock
-        self._beaten = time.monotonic()
         self._trouble: Trouble | None = None
         self.ending = False
+        self._say()
 
     @classmethod
     def acquire(cls, database: Database) -> Lease | None:
@@ -302,21 +250,16 @@ class Lease:
         Raises:
             RunError: The lock's file can't be locked.
         """
-        began = time.monotonic()
-        while (lock := Lock.take(database.path)) is None:
-            # Who looks at the lock holds it for an instant. A runner without a row is just beginning or ending.
-            patience = _HANDOVER_S if runs.lease(database.reader()) is None else _GLANCE_S
-            if time.monotonic() > began + patience:
-                return None
-            time.sleep(_PAUSE_S / 10)
+        place, until = lock_path(database.path), time.monotonic() + _GLANCE_S
         try:
-            row = LeaseRow.new(os.getpid())
-            with database.write() as connection:
-                runs.put_lease(connection, row)
-        except BaseException:
-            lock.release()
-            raise
-        return cls(database, row, lock)
+            while (lock := take_lock(place)) is None:
+                # Who looks at the lock holds it for an instant.
+                if time.monotonic() > until:
+                    return None
+                time.sleep(_PAUSE_S / 10)
+        except OSError as error:
+            raise RunError(f"The file {place} can't be locked: {error.strerror}.", "Move it away.") from error
+        return cls(database, lock)
 
     @contextmanager
     def write(self, *, patient: bool = True) -> Iterator[sqlite3.Connection]:
@@ -329,10 +272,9 @@ class Lease:
             LeaseLost: This process is no longer the runner.
             StoreError: The database could not be written.
         """
-        row = self._row.renewed()
         try:
             with self._database.write(patient=patient) as connection:
-                if not runs.renew_lease(connection, row):
+                if not self._lock.is_held:
                     raise LeaseLost
                 if self._trouble is not None and self._trouble.told:
                     runs.note_trouble(connection, self._trouble.over())
@@ -340,8 +282,7 @@ class Lease:
         except StoreError as error:
             self._meet(error)
             raise
-        self._row = row
-        self._beaten = time.monotonic()
+        self._say()
         self._recover()
 
     def store(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
@@ -382,22 +323,15 @@ class Lease:
         def end(connection: sqlite3.Connection) -> bool:
             if runs.waiting(connection):
                 return False
-            runs.drop_lease(connection)
+            self.release()
             return True
 
-        if ended := self.store(end):
-            self.release()
-        return ended
+        return self.store(end)
 
     def end(self) -> None:
         """Give up the claim; the current run waits for the next runner."""
-
-        def end(connection: sqlite3.Connection) -> None:
-            runs.put_back(connection)
-            runs.drop_lease(connection)
-
         try:
-            self.store(end)
+            self.store(runs.put_back)
         finally:
             self.release()
 
@@ -412,7 +346,7 @@ class Lease:
         if not trouble.told and trouble.is_worth_telling:
             trouble.told = True
             _log.warning("nothing can be stored: %s", trouble.error)
-            self._lock.say(Notice(trouble.since, trouble.error.cause))
+            self._say(trouble.since, trouble.error.cause)
 
     def _recover(self) -> None:
         if self._trouble is None:
@@ -421,7 +355,14 @@ class Lease:
         if trouble.told:
             # The disk may have had no room for the first message.
             _log.warning("stored again; %s", trouble.over())
-            self._lock.say(Notice())
+
+    def _say(self, since: float | None = None, cause: str = "") -> None:
+        """Replace the notice, if that is possible."""
+        self._beaten = time.monotonic()
+        if self._lock.descriptor is not None:
+            notice = Notice(os.getpid(), time.time(), self._beaten, since, cause)
+            with suppress(OSError):
+                os.pwrite(self._lock.descriptor, msgspec.json.encode(notice).ljust(_BYTES), 0)
 
 
 # -- This process as the database's runner, for a caller that waits.

@@ -21,12 +21,12 @@ from workbench.core.project import Project, at_one_moment
 from workbench.core.run import ACTIVE, GENERATION, IMPORTED, Amount, Estimate, RunCosts, RunInfo, RunUsage
 from workbench.core.selection import Selection
 from workbench.core.verdict import VerifierInput
-from workbench.runs.lease import ensure_runner, is_alive, living_runner, log_path, waiting
+from workbench.runs.lease import Notice, ensure_runner, is_alive, log_path, look, waiting
 from workbench.runs.store import batches, calls, verdicts
 from workbench.runs.store import runs as stored_runs
 from workbench.runs.store import verdicts as stored_verdicts
 from workbench.runs.store.calls import has_recorded
-from workbench.runs.store.runs import LeaseRow, RunRow
+from workbench.runs.store.runs import RunRow
 
 if TYPE_CHECKING:
     import sqlite3
@@ -48,7 +48,7 @@ def run_info(project: Project, run: int) -> RunInfo:
         UsageError: There is no such run.
     """
     reader = project.database.reader()
-    info = _summary(project, run_row(reader, run), stored_runs.lease(reader))
+    info = _summary(project, run_row(reader, run), look(project.path))
     verdicts = stored_verdicts.by_outcome(reader, run)
     reasons, recorded = stored_verdicts.by_reason(reader, run), has_recorded(reader, run)
     return structs.replace(
@@ -78,8 +78,8 @@ def _untested_message(connection: sqlite3.Connection, run: int) -> str:
 def runs(project: Project) -> list[RunInfo]:
     """Return all runs, oldest first, without counts by outcome; cheap enough to call every second."""
     reader = project.database.reader()
-    lease, items = stored_runs.lease(reader), states.count_visible_items(reader)
-    return [_with_new_items(_summary(project, row, lease), items) for row in stored_runs.every(reader)]
+    runner, items = look(project.path), states.count_visible_items(reader)
+    return [_with_new_items(_summary(project, row, runner), items) for row in stored_runs.every(reader)]
 
 
 def _with_new_items(info: RunInfo, items: int) -> RunInfo:
@@ -215,13 +215,14 @@ def run_info_without_counts(project: Project, run: int) -> RunInfo:
         UsageError: There is no such run.
     """
     reader = project.database.reader()
-    return _summary(project, run_row(reader, run), stored_runs.lease(reader))
+    return _summary(project, run_row(reader, run), look(project.path))
 
 
-def _summary(project: Project, row: RunRow, lease: LeaseRow | None) -> RunInfo:
+def _summary(project: Project, row: RunRow, runner: tuple[Notice, bool]) -> RunInfo:
     connection = project.database.reader()
     done = row.items if row.state == "complete" else stored_verdicts.count(connection, row.id)
-    worked_on, alive = row.state == "running" and lease is not None, is_alive(lease, project.path)
+    notice, alive = runner
+    pid = notice.pid if row.state == "running" else None
     return record_from(
         RunInfo,
         row,
@@ -231,12 +232,10 @@ def _summary(project: Project, row: RunRow, lease: LeaseRow | None) -> RunInfo:
         selection=str(row.selection),
         shard=None if row.selection.shard is None else str(row.selection.shard),
         done=done,
-        pid=lease.pid if lease and worked_on else None,
-        heartbeat=_timestamp(lease.heartbeat) if lease and worked_on else None,
+        pid=pid,
+        heartbeat=None if pid is None else _timestamp(notice.heartbeat),
         alive=alive,
-        waiting=waiting(lease, project.path) or (alive and _batch_message(connection, row.id)) or None
-        if row.state in ACTIVE
-        else None,
+        waiting=waiting(notice) or _batch_message(connection, row.id) if alive and row.state in ACTIVE else None,
         usage=calls.get(connection, row.id),
     )
 
@@ -262,7 +261,7 @@ def _timestamp(seconds: float) -> str | None:
 def _give_up(project: Project, run: int) -> RunError:
     message = f"The background runner ended {_RESTARTS} times without a new verdict."
     with project.database.write() as connection:
-        if not living_runner(connection, project.path):
+        if not is_alive(project.path):
             stored_runs.end_run(connection, run, "failed", message)
     return RunError(message, f"See {log_path(project.path)}.")
 
@@ -410,7 +409,7 @@ def removal(project: Project, run: int) -> Removal:
     """
     reader = project.database.reader()
     row = run_row(reader, run)
-    if row.state == "queued" or (row.state == "running" and is_alive(stored_runs.lease(reader), project.path)):
+    if row.state == "queued" or (row.state == "running" and is_alive(project.path)):
         raise RunError(f"Run {run} is active.", "Cancel it first", Command(f"runs DB cancel {run}"))
     if row.verifier.kind == GENERATION:
         raise RunError(f"Run {run} can't be deleted: it generated texts that are items now.", "It holds no verdicts.")
@@ -449,8 +448,5 @@ def delete(project: Project, run: int) -> Removal:
     """
     with project.database.write("full") as connection:
         found = removal(project, run)
-        if run_row(connection, run).state == "running":
-            # A runner whose lock was taken away finds that out.
-            stored_runs.drop_lease(connection)
         stored_runs.remove(connection, run)
     return found

@@ -30,7 +30,7 @@ from workbench.core.selection import Selection
 from workbench.data.store import tests
 from workbench.runs.choosing import construct_verifier, require_runnable, resolve_verifier, verifiers_in_settings
 from workbench.runs.configuring import bound_run
-from workbench.runs.lease import ensure_runner, living_runner
+from workbench.runs.lease import ensure_runner, is_alive
 from workbench.runs.run_status import run_info, run_info_without_counts, run_row
 from workbench.runs.store import batches as stored_batches
 from workbench.runs.store import calls
@@ -249,7 +249,7 @@ def _delete_verdicts(
 ) -> None:
     with project.database.write() as connection:
         row = run_row(connection, run)
-        require_idle(connection, project.path, row)
+        require_idle(project.path, row)
         stored_batches.forget_failures(connection, run)
         calls.forget_refused(connection, run)
         if take_back(connection, run) and row.state == "complete":
@@ -303,7 +303,7 @@ def _set_batch_mode(connection: sqlite3.Connection, database: Path, run: int, *,
             f"Run {run} waits for a batch of calls that is already paid for.",
             f"Continue it with {opt.batch}, or cancel it first: {Command(f'runs DB cancel {run}')}",
         )
-    require_idle(connection, database, row)
+    require_idle(database, row)
     stored_runs.ask_in_batches(connection, run, whether=in_batches)
 
 
@@ -311,7 +311,7 @@ def _set_cluster(connection: sqlite3.Connection, database: Path, run: int, on: s
     row = run_row(connection, run)
     if on == (None if row.cluster is None else row.cluster.address):
         return
-    require_idle(connection, database, row)
+    require_idle(database, row)
     stored_runs.put_cluster(connection, run, None if on is None else ClusterUse(address=on))
 
 
@@ -327,7 +327,7 @@ def _queue_or_join(
     row = run_row(connection, run)
     if row.state == "complete" and not pending:
         return
-    if not _is_in_progress(connection, database, row):
+    if not _is_in_progress(database, row):
         _queue(connection, run, selection, stored, pending, workers or os.cpu_count() or 1)
     elif row.selection == selection:
         stored_runs.ask(connection, run, None)
@@ -338,18 +338,18 @@ def _queue_or_join(
         )
 
 
-def require_idle(connection: sqlite3.Connection, database: Path, row: RunRow) -> None:
+def require_idle(database: Path, row: RunRow) -> None:
     """Make sure that no runner works on a run.
 
     Raises:
         RunError: The run is queued or running.
     """
-    if _is_in_progress(connection, database, row):
+    if _is_in_progress(database, row):
         raise RunError(f"Run {row.id} is active.", "Pause it first", Command(f"runs DB pause {row.id}"))
 
 
-def _is_in_progress(connection: sqlite3.Connection, database: Path, row: RunRow) -> bool:
-    return row.state == "queued" or (row.state == "running" and living_runner(connection, database))
+def _is_in_progress(database: Path, row: RunRow) -> bool:
+    return row.state == "queued" or (row.state == "running" and is_alive(database))
 
 
 def _queue(
@@ -369,7 +369,7 @@ def _send_request(project: Project, run: int, request: Request) -> RunInfo:
     wanted = STATE_AFTER[request]
     with project.database.write() as connection:
         row = run_row(connection, run)
-        if row.state == "running" and living_runner(connection, project.path):
+        if row.state == "running" and is_alive(project.path):
             stored_runs.ask(connection, run, request)
         elif (
             request == "cancel" and row.state in (*ACTIVE, "paused") and stored_batches.pending_batches(connection, run)

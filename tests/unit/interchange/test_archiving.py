@@ -40,7 +40,6 @@ DERIVED = ("task_states", "item_states")
 NEVER = {
     "secrets": "the database's secret never leaves it; an archive draws its own",
     "admissions": "logins from a browser are secrets",
-    "runner": "which process is at work",
     "changes": "what copies of the figures are kept by",
     "task_states": "derived from the label events",
     "item_states": "derived from the label events",

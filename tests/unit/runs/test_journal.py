@@ -171,8 +171,7 @@ async def test_who_waits_hears_of_a_database_that_stays_locked_at_the_end(
 
 
 async def test_a_runner_that_was_replaced_stores_nothing(project: Project, journal: RunJournal) -> None:
-    with project.database.write() as connection:
-        connection.execute("UPDATE runner SET pid = 1")
+    leases.lock_path(project.path).unlink()
     heard = await asyncio.gather(journal.record(1, YES, []), journal.begin(2, call(2)), return_exceptions=True)
     assert [type(found) for found in heard] == [LeaseLost, LeaseLost]
     with pytest.raises(LeaseLost):
@@ -195,11 +194,10 @@ async def test_nothing_is_begun_when_the_run_is_to_stop_and_replies_are_still_st
 async def test_the_heart_beats_without_anything_to_store(
     project: Project, journal: RunJournal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with project.database.write() as connection:
-        connection.execute("UPDATE runner SET heartbeat = 0")
+    leases.lock_path(project.path).write_bytes(b"")
     monkeypatch.setattr(journals, "_BEAT_S", 0.0)
     journal.beat()
-    while rows(project, "SELECT heartbeat > 0 FROM runner") == [(0,)]:
+    while leases.look(project.path)[0].pid is None:
         await asyncio.sleep(0)
 
 

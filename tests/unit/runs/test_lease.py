@@ -16,10 +16,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import psutil
 import pytest
 from click.testing import CliRunner
-from msgspec import structs
 
 from tests.background import (
     PATIENCE_S,
@@ -39,7 +39,6 @@ from workbench.runs import lease as leases
 from workbench.runs.lease import Lease, LeaseLost, Notice, ensure_runner, is_alive, lock_path, log_path, look
 from workbench.runs.run_status import removal, runs, wait
 from workbench.runs.store import runs as stored
-from workbench.runs.store.runs import LeaseRow
 from workbench.runs.verifying import pause, start
 
 
@@ -51,16 +50,10 @@ def project(tmp_path: Path) -> Iterator[Project]:
 
 
 @pytest.fixture
-def other() -> LeaseRow:
-    """The lease row of some other process."""
-    return LeaseRow.new(os.getppid())
-
-
-@pytest.fixture
-def sleeper(project: Project, other: LeaseRow) -> Iterator[LeaseRow]:
-    """The lease row of some other process that lives: it holds the lock."""
+def sleeper(project: Project) -> Iterator[subprocess.Popen[bytes]]:
+    """Some other process that is the runner: it holds the lock."""
     with holding(lock_path(project.path)) as process:
-        yield structs.replace(other, pid=process.pid)
+        yield process
 
 
 @contextmanager
@@ -73,13 +66,9 @@ def holding(lock: Path) -> Iterator[subprocess.Popen[bytes]]:
     with subprocess.Popen([sys.executable, "-c", code, lock], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         process.stdout.readline()
+        lock.write_bytes(msgspec.json.encode(Notice(process.pid, time.time(), time.monotonic())))
         yield process
         process.kill()
-
-
-def put(project: Project, row: LeaseRow) -> None:
-    with project.database.write() as connection:
-        stored.put_lease(connection, row)
 
 
 def acquired(project: Project) -> Lease:
@@ -88,17 +77,16 @@ def acquired(project: Project) -> Lease:
     return lease
 
 
-def test_a_living_runner_is_left_alone(project: Project, sleeper: LeaseRow) -> None:
-    put(project, sleeper)
+def test_a_living_runner_is_left_alone(project: Project, sleeper: subprocess.Popen[bytes]) -> None:
     assert Lease.acquire(project.database) is None
     assert runner_pid(project) == sleeper.pid
 
 
-def test_a_runner_whose_process_is_gone_is_replaced(project: Project, other: LeaseRow) -> None:
+def test_a_runner_whose_process_is_gone_is_replaced(project: Project) -> None:
     """Also if nobody has collected it yet."""
     with holding(lock_path(project.path)) as process:
-        run = start_with(project, other)
-        assert is_alive(other, project.path)
+        run = start_at_work(project)
+        assert is_alive(project.path)
         process.kill()
         until(lambda: psutil.Process(process.pid).status() == psutil.STATUS_ZOMBIE)
         (shown,) = runs(project)
@@ -123,12 +111,11 @@ def test_no_child_of_a_runner_keeps_its_lock(project: Project) -> None:
             child.kill()
 
 
-def test_a_lock_that_everybody_looks_at_can_be_taken(project: Project, other: LeaseRow) -> None:
+def test_a_lock_that_everybody_looks_at_can_be_taken(project: Project) -> None:
     looker = (
         "import sys\nfrom pathlib import Path\nfrom workbench.runs.lease import look\nprint(1, flush=True)\n"
         "while True: look(Path(sys.argv[1]))"
     )
-    put(project, other)
     lock_path(project.path).touch(0o600)
     with subprocess.Popen([sys.executable, "-c", looker, project.path], stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
@@ -137,8 +124,10 @@ def test_a_lock_that_everybody_looks_at_can_be_taken(project: Project, other: Le
         process.kill()
 
 
-def test_a_copy_of_a_database_at_work_has_no_runner(project: Project, sleeper: LeaseRow, tmp_path: Path) -> None:
-    start_with(project, sleeper)
+def test_a_copy_of_a_database_at_work_has_no_runner(
+    project: Project, sleeper: subprocess.Popen[bytes], tmp_path: Path
+) -> None:
+    start_at_work(project)
     with closing(sqlite3.connect(project.path)) as connection:
         connection.execute(f"VACUUM INTO '{tmp_path / 'copy.db'}'")
     with closing(open_project(tmp_path / "copy.db")) as copied:
@@ -148,8 +137,9 @@ def test_a_copy_of_a_database_at_work_has_no_runner(project: Project, sleeper: L
 
 
 @pytest.mark.parametrize("text", [b"", b"null", b"[" * 5000, b'{"since":1e300,"cause":"\\u001b]0;x\\u0007"}'])
-def test_words_on_a_lock_are_told_whatever_they_hold(project: Project, sleeper: LeaseRow, text: bytes) -> None:
-    start_with(project, sleeper)
+@pytest.mark.usefixtures("sleeper")
+def test_words_on_a_lock_are_told_whatever_they_hold(project: Project, text: bytes) -> None:
+    start_at_work(project)
     lock_path(project.path).write_bytes(text.ljust(1024))
     words = _words(project)
     assert "\x1b" not in words
@@ -169,16 +159,16 @@ CLOCKS = {
 
 @pytest.mark.parametrize("what", CLOCKS)
 def test_no_clock_makes_a_living_runner_dead(
-    project: Project, sleeper: LeaseRow, monkeypatch: pytest.MonkeyPatch, what: str
+    project: Project, sleeper: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
-    info = start_with(project, sleeper)
+    run = start_at_work(project)
     for name, seconds in CLOCKS[what].items():
         clock = getattr(time, name)
         monkeypatch.setattr(time, name, lambda clock=clock, seconds=seconds: clock() + seconds)
     assert Lease.acquire(project.database) is None
     assert runner_pid(project) == sleeper.pid
     (shown,) = runs(project)
-    assert (shown.run, shown.state, shown.alive, shown.pid) == (info, "running", True, sleeper.pid)
+    assert (shown.run, shown.state, shown.alive, shown.pid) == (run, "running", True, sleeper.pid)
     quiet = "monotonic" in CLOCKS[what]
     assert bool(shown.waiting) == quiet
     assert "died" not in _words(project)
@@ -187,13 +177,12 @@ def test_no_clock_makes_a_living_runner_dead(
         earlier = f"{datetime.fromtimestamp(time.time() - 120):%H:%M}"
         assert shown.waiting in (f"without a sign of life since {since}", f"without a sign of life since {earlier}")
     ensure_runner(project.database)
-    assert pause(project, info).request == "pause"
+    assert pause(project, run).request == "pause"
     assert runner_pid(project) == sleeper.pid
 
 
-def start_with(project: Project, row: LeaseRow) -> int:
-    """A run at which this process is at work; returns its number."""
-    put(project, row)
+def start_at_work(project: Project) -> int:
+    """A run at which the process that holds the lock is at work; returns its number."""
     info = start(project, "exact")
     with project.database.write() as connection:
         assert stored.take_next(connection) is not None
@@ -371,38 +360,39 @@ def test_a_runner_that_is_told_to_end_lets_others_write_first(
         lease.store(lambda _: None)
 
 
-def test_deleting_a_run_whose_runner_is_dead_writes_nothing_first(project: Project, other: LeaseRow) -> None:
+def test_a_run_whose_runner_is_dead_can_be_deleted(project: Project) -> None:
     with holding(lock_path(project.path)):
-        run = start_with(project, other)
+        run = start_at_work(project)
+        with pytest.raises(RunError, match="is active"):
+            removal(project, run)
     assert removal(project, run).run == run
 
 
-def test_a_replaced_runner_can_store_nothing(project: Project, other: LeaseRow) -> None:
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_runner_whose_lock_was_removed_can_store_nothing(project: Project, *, replaced: bool) -> None:
     lease = acquired(project)
-    put(project, other)
+    lock_path(project.path).unlink()
+    other = acquired(project) if replaced else None
     with pytest.raises(LeaseLost), lease.write() as connection:
         connection.execute("DELETE FROM completion_text")
     for end in (lease.end, lease.end_if_idle):
         with pytest.raises(LeaseLost):
             end()
     assert project.database.reader().execute("SELECT count(*) FROM completion_text").fetchone() == (4,)
-    assert _row(project).pid == other.pid
+    lease.release()
+    assert is_alive(project.path) == replaced
+    if other is not None:
+        assert other.end_if_idle()
 
 
 def test_a_runner_shows_life_once_a_second(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     lease = acquired(project)
-    put(project, structs.replace(_row(project), heartbeat=1.0))
+    lock_path(project.path).write_bytes(b"")
     lease.beat()
-    assert _row(project).heartbeat == 1.0
+    assert look(project.path) == (Notice(), True)
     monkeypatch.setattr(leases, "_BEAT_S", 0.0)
     lease.beat()
-    assert _row(project).heartbeat > 1.0
-
-
-def _row(project: Project) -> LeaseRow:
-    row = stored.lease(project.database.reader())
-    assert row is not None
-    return row
+    assert runner_pid(project) == os.getpid()
 
 
 def test_a_run_queued_at_the_last_moment_keeps_the_runner(project: Project) -> None:
@@ -412,11 +402,7 @@ def test_a_run_queued_at_the_last_moment_keeps_the_runner(project: Project) -> N
     assert not lease.end_if_idle()
     assert pause(project, info.run).state == "paused"
     assert lease.end_if_idle()
-    assert _no_lease(project)
-
-
-def _no_lease(project: Project) -> bool:
-    return stored.lease(project.database.reader()) is None
+    assert not is_alive(project.path)
 
 
 def test_a_runner_that_ends_leaves_its_run_to_the_next(project: Project) -> None:
@@ -428,12 +414,11 @@ def test_a_runner_that_ends_leaves_its_run_to_the_next(project: Project) -> None
     assert runs(project)[0].state == "running"
     lease.end()
     assert [run.state for run in runs(project)] == ["queued"]
-    assert _no_lease(project)
+    assert not is_alive(project.path)
     assert info.run == taken.id
 
 
-def test_a_second_runner_process_ends_at_once(project: Project, sleeper: LeaseRow) -> None:
-    put(project, sleeper)
+def test_a_second_runner_process_ends_at_once(project: Project, sleeper: subprocess.Popen[bytes]) -> None:
     subprocess.run([sys.executable, "-m", "workbench.runs.runner", str(project.path)], check=True, timeout=PATIENCE_S)
     assert runner_pid(project) == sleeper.pid
 
@@ -442,7 +427,7 @@ def test_an_idle_runner_ends(project: Project) -> None:
     ensure_runner(project.database)
     pid = runner_pid(project)
     assert pid is not None
-    until(lambda: _no_lease(project))
+    until(lambda: not is_alive(project.path))
     until(lambda: not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
 
 

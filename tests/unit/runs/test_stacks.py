@@ -380,6 +380,5 @@ def committed(project: Project) -> set[bytes]:
 
 def alive(project: Project) -> bool:
     from workbench.runs.lease import is_alive
-    from workbench.runs.store import runs as stored_runs
 
-    return is_alive(stored_runs.lease(project.database.reader()), project.path)
+    return is_alive(project.path)

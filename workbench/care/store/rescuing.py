@@ -25,7 +25,7 @@ from workbench.interchange.store.archiving import PARTS
 
 Connection = sqlite3.Connection
 Value = str | int | float | bytes | None
-_DERIVED: Final = frozenset({"task_states", "item_states", "changes", "runner", "verdict_cache"})
+_DERIVED: Final = frozenset({"task_states", "item_states", "changes", "verdict_cache"})
 """Tables that can be derived, describe the file itself, or are recomputed: losing them loses nothing."""
 _IDS_BEYOND: Final = 100_000
 """Row ids tried after the last known one."""
@@ -167,7 +167,7 @@ _FIRST: Final = (
     "guidelines",
     "guideline_readings",
 )
-_LEFT: Final = frozenset({"runner", "changes", "task_states", "item_states"})
+_LEFT: Final = frozenset({"changes", "task_states", "item_states"})
 """Tables that are recreated, derived, or about an active process."""
 _TEXTS: Final = {"question_text": "questions", "completion_text": "completions"}
 _MAX_ROUNDS: Final = 6

@@ -24,9 +24,10 @@ from workbench.core.files import part_folder, remove_leftovers
 Connection = sqlite3.Connection
 OLDEST: Final = 16
 """The oldest version that is read; those before it were never released."""
-FILLS: Final[tuple[tuple[Callable[[Connection], object], ...], ...]] = ((), ())
+FILLS: Final[tuple[tuple[Callable[[Connection], object], ...], ...]] = ((), (), ())
 """For each later version the functions that fill its new columns and tables; they run without triggers and views."""
 DROPPED: Final[dict[str, tuple[str, ...]]] = {
+    "runner": (),
     "event_seals": (),
     "generation": (),
     "training_alarms": (),
@@ -167,10 +168,9 @@ def give_name(temporary: Path, path: Path) -> bool:
 
 
 def detach_copy(path: Path) -> None:
-    """Leave a closed copy as one file without a log, and drop its runner, which works on the original."""
+    """Leave a closed copy as one file without a log."""
     with closing(sqlite3.connect(path, isolation_level=None)) as copy:
         copy.execute("PRAGMA journal_mode = DELETE")
-        copy.execute("DELETE FROM runner")
 
 
 def changes_to_schema(connection: sqlite3.Connection) -> int:

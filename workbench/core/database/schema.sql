@@ -369,15 +369,6 @@ CREATE TABLE runs (
     , UNIQUE (verifier_id, version)
 ) STRICT;
 
-CREATE TABLE runner (
-    id INTEGER PRIMARY KEY CHECK (id = 1),
-    pid INTEGER NOT NULL,
-    pid_started REAL NOT NULL,
-    heartbeat REAL NOT NULL
-    , process TEXT
-    , beat REAL
-) STRICT;
-
 CREATE TABLE verdicts (
     run_id INTEGER NOT NULL REFERENCES runs (id),
     completion_id INTEGER NOT NULL REFERENCES completions (id),

@@ -1,11 +1,10 @@
-"""Configured verifiers, runs, and the row by which a process claims to be the database's runner."""
+"""Configured verifiers and their runs."""
 
 from __future__ import annotations
 
 import re
 import secrets
 import sqlite3
-import time
 from collections.abc import Sequence
 from typing import Any, Final, TypeVar
 
@@ -47,28 +46,6 @@ class RunRow(Struct, frozen=True, kw_only=True):
     trouble: str | None = None
     in_batches: bool = False
     cluster: ClusterUse | None = None
-
-
-class LeaseRow(Struct, frozen=True):
-    """The row by which a process claims to be the database's runner.
-
-    Attributes:
-        token: A random text that identifies the claim.
-        heartbeat: The last heartbeat, in seconds since the epoch.
-        beat: The last heartbeat by `time.monotonic`, which users can't set and all processes of a boot share.
-    """
-
-    pid: int
-    token: str
-    heartbeat: float
-    beat: float
-
-    @classmethod
-    def new(cls, pid: int) -> LeaseRow:
-        return cls(pid, secrets.token_hex(8), time.time(), time.monotonic())
-
-    def renewed(self) -> LeaseRow:
-        return LeaseRow(self.pid, self.token, time.time(), time.monotonic())
 
 
 Stored = TypeVar("Stored")
@@ -269,31 +246,6 @@ def has_only(connection: sqlite3.Connection, run: int, reason: str) -> bool:
 def request_of(connection: sqlite3.Connection, run: int) -> Request | None:
     row: tuple[Request | None] = connection.execute("SELECT request FROM runs WHERE id = ?", (run,)).fetchone()
     return row[0]
-
-
-def lease(connection: sqlite3.Connection) -> LeaseRow | None:
-    row = connection.execute("SELECT pid, process, heartbeat, beat FROM runner").fetchone()
-    return None if row is None else LeaseRow(*row)
-
-
-def put_lease(connection: sqlite3.Connection, row: LeaseRow) -> None:
-    connection.execute(
-        "INSERT OR REPLACE INTO runner (id, pid, pid_started, heartbeat, process, beat) VALUES (1, ?, ?, ?, ?, ?)",
-        (row.pid, row.heartbeat, row.heartbeat, row.token, row.beat),
-    )
-
-
-def renew_lease(connection: sqlite3.Connection, row: LeaseRow) -> bool:
-    """Renew the heartbeat; return False if another process has taken over."""
-    cursor = connection.execute(
-        "UPDATE runner SET heartbeat = ?, beat = ? WHERE pid = ? AND process = ?",
-        (row.heartbeat, row.beat, row.pid, row.token),
-    )
-    return cursor.rowcount == 1
-
-
-def drop_lease(connection: sqlite3.Connection) -> None:
-    connection.execute("DELETE FROM runner")
 
 
 def checkpoint(database: Database) -> None:

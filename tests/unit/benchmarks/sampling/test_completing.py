@@ -27,12 +27,12 @@ from workbench.data.store.importing import lock_path
 from workbench.interchange.importing import import_files, plan_import
 from workbench.llm.records import Reply
 from workbench.measuring.columns import columns
+from workbench.runs import lease as leases
 from workbench.runs import session
 from workbench.runs.generating import CompletionRequest
 from workbench.runs.lease import Lease
 from workbench.runs.run_status import run_info
 from workbench.runs.store import completing as stored
-from workbench.runs.store import runs
 from workbench.runs.trust import NotTrustedError
 
 QUESTIONS = [f"What is {number}?" for number in range(5)]
@@ -118,14 +118,11 @@ def test_fewer_samples_than_there_are_is_complete(project: Project, server: Scri
 
 def test_a_claim_that_is_lost_ends_it_in_words(project: Project) -> None:
     def answer(received: Received) -> str:
-        with other.write() as connection:
-            runs.drop_lease(connection)
+        leases.lock_path(project.path).unlink()
         return "so"
 
-    other = Database(project.path)
     with scripted(answer) as server, pytest.raises(RunError, match="Another process has become"):
         carry_out(project, plan(project, server.url, {"a": "concurrency = 1"}))
-    other.close()
 
 
 def test_problems_of_code_are_refused(tmp_path: Path, server: ScriptedServer) -> None:
@@ -305,9 +302,6 @@ def test_a_start_that_died_goes_on_to_the_same_rows(
             carry_out(died, wanted)
     assert len(completions(died)) == 6 * parts
     asked = len(server.received)
-    # The claim of a process that was killed is dropped by its age.
-    with died.database.write() as connection:
-        runs.drop_lease(connection)
     found = carry_out(died, wanted)
     assert completions(died) == completions(whole)
     assert len(server.received) == 15

@@ -265,8 +265,7 @@ async def test_there_is_one_runner(project: Project, judge: Serving, monkeypatch
             with pytest.raises(RunError, match="active on this database"):
                 async with judge(model.url):
                     pass
-            with project.database.write() as connection:
-                runs.drop_lease(connection)
+            lease.lock_path(project.path).unlink()
             answer = await post(server, "a")
             assert answer.status == 503
             assert "has become the database's runner" in answer.document["error"]

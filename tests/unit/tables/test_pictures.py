@@ -73,7 +73,8 @@ def test_every_dot_and_line_has_its_name_in_the_legend(name: str) -> None:
     for one in drawn:
         _draw(one, figure := Figure())
         (axes,) = figure.axes
-        assert [text.get_text().strip() for text in axes.get_legend().get_texts()] == [name, "rules"]
+        assert (legend := axes.get_legend()) is not None
+        assert [text.get_text().strip() for text in legend.get_texts()] == [name, "rules"]
 
 
 def test_without_matplotlib_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Reads spreadsheets: the rows of the sheet that holds the data, each cell as the text that is displayed."""
+"""Reads spreadsheets: the rows of the sheet that holds the data, each cell as text."""
 
 from __future__ import annotations
 
@@ -21,20 +21,9 @@ from workbench.data.formats.source import require_plausible_ratio
 MISSING_XLSX = "Install the reader: pip install 'verifier-workbench[xlsx]'. Or save the sheet as CSV."
 
 _EXACT: Final = 1 << 53
-_SYSTEM: Final = frozenset(("mm-dd-yy", "m/d/yy h:mm"))
-"""Formats 14 and 22, which each computer displays differently."""
-_DATE_PART: Final = re.compile(
-    r'\[(?P<elapsed>h+|m+|s+)\]|\[[^\]]*\]|"(?P<quoted>[^"]*)"|\\(?P<escaped>.)|_.|\*.'
-    r"|(?P<half>AM/PM|A/P)|(?P<unit>y+|m+|d+|h+|s+)|(?P<fraction>\.0+)|(?P<plain>.)",
-    re.IGNORECASE,
-)
 _LITERAL: Final = re.compile(r'\[[^\]]*\]|"[^"]*"|\\.|_.|\*.')
 _ESCAPED: Final = re.compile(r"_x(00[01][0-9A-F]|005F)_", re.IGNORECASE)
 """Spreadsheets' escape of a character that XML does not allow."""
-_SPANS: Final = {"h": timedelta(hours=1), "m": timedelta(minutes=1), "s": timedelta(seconds=1)}
-_UNITS: Final = {"y": "%y", "m": "%m", "d": "%d", "s": "%S"}
-_SPELLED: Final = {"yyy": "%Y", "yyyy": "%Y", "mmm": "%b", "mmmm": "%B", "ddd": "%a", "dddd": "%A"}
-_FIRST_DAY: Final = date(1900, 1, 1)
 _MAX_SHOWN: Final = 60
 _MIN_COLUMNS: Final = 2
 """Minimum number of recognised columns by which another sheet counts as one with data."""
@@ -177,14 +166,14 @@ def _formulas_and_merged(sheet: Any, *, is_stale: bool) -> tuple[dict[_Place, st
     return formulas, merged
 
 
-# -- Displayed texts of cells.
+# -- Texts of cells.
 
 
 def _cell_text(value: object, format: str) -> str:
-    """Return a cell's displayed text, but numbers with all their digits.
+    """Return a cell's value as text: numbers with all their digits, dates and times in ISO 8601.
 
     Args:
-        format: The cell's number format, as in ``yyyy-mm-dd``.
+        format: The cell's number format, as in ``0%``.
     """
     match value:
         case None:
@@ -194,7 +183,7 @@ def _cell_text(value: object, format: str) -> str:
         case int() | float():
             return _number_text(value, _LITERAL.sub("", format.split(";")[0]))
         case date() | time() | timedelta():
-            return _time_text(value, format)
+            return iso_text(value)
         case str():
             return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), value)
     return str(value)
@@ -220,33 +209,3 @@ def iso_text(value: date | time | timedelta) -> str:
     if isinstance(value, datetime) and value.timetz() == time(0):
         return str(value.date())
     return str(value)
-
-
-def _time_text(value: date | time | timedelta, format: str) -> str:
-    code = format.split(";")[0]
-    parts = list(_DATE_PART.finditer(code))
-    units = [(part["elapsed"] or part["unit"] or "")[:1].lower() for part in parts]
-    if not any(units) or code in _SYSTEM or "[$-F" in code.upper() or type(value) is date:
-        return iso_text(value)
-    span = value if isinstance(value, timedelta) else timedelta(0)
-    start = datetime.combine(_FIRST_DAY, value) if isinstance(value, time) else value
-    moment = start if isinstance(start, datetime) else datetime.combine(_FIRST_DAY, time(0)) + abs(span)
-    hours = "%I" if any(part["half"] for part in parts) else "%H"
-    text = "-" if span < timedelta(0) else ""
-    for place, (part, unit) in enumerate(zip(parts, units, strict=True)):
-        before, after = "".join(units[:place]), "".join(units[place + 1 :])
-        if unit == "h" and {*before} & {*"yd"} and moment.time() == time(0):
-            return text.rstrip(" T,")
-        if part["elapsed"]:
-            text += f"{abs(span) // _SPANS[unit]:0{len(part['elapsed'])}d}"
-        elif unit:
-            spelled = part["unit"].lower()
-            is_minute = unit == "m" and (before.endswith("h") or after.startswith("s"))
-            shown = f"{moment:{'%M' if is_minute else _SPELLED.get(spelled) or {**_UNITS, 'h': hours}[unit]}}"
-            text += (shown.lstrip("0") or "0") if len(spelled) == 1 else shown
-        elif part["half"]:
-            text += f"{moment:%p}"[: len(part["half"]) // 2]
-        else:
-            fraction = part["fraction"] and f".{moment:%f}"[: len(part["fraction"])]
-            text += fraction or part["quoted"] or part["escaped"] or part["plain"] or ""
-    return text

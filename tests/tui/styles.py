@@ -5,13 +5,14 @@ Each app would do both anew, which is a fifth of all that the tests of the scree
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import pytest
 from textual.css.model import RuleSet
+from textual.css.styles import RenderStyles
 from textual.css.stylesheet import Stylesheet
 from textual.dom import DOMNode
 
@@ -40,6 +41,36 @@ def _path(node: DOMNode | None) -> Hashable:
     return (*state, path[0].pseudo_classes)
 
 
+class _Components(dict[str, RenderStyles]):
+    """Styles of a widget's components, computed when they are first read: a table has ten, most are not."""
+
+    def __init__(self, sheet: Stylesheet, node: DOMNode, names: Iterable[str]) -> None:
+        self._sheet, self._node, self._names = sheet, node, frozenset(names)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __missing__(self, name: str) -> RenderStyles:
+        component = DOMNode(classes=name)
+        component._attach(self._node)
+        self._sheet.apply(component)
+        self[name] = component.styles
+        return component.styles
+
+    def clear(self) -> None:
+        super().clear()
+        self._names = frozenset()
+
+
+def _components_when_read(self: Stylesheet, node: DOMNode) -> None:
+    names = node._get_component_classes()
+    if names:
+        before = node._component_styles
+        found = node._component_styles = _Components(self, node, names)
+        if not isinstance(before, _Components) or any(found[name] != styles for name, styles in before.items()):
+            node.refresh()
+
+
 @contextmanager
 def sheets_are_shared() -> Iterator[None]:
     """Let every app use what others have found out."""
@@ -64,5 +95,6 @@ def sheets_are_shared() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Stylesheet, "_parse_rules", parsed_once)
         patch.setattr(Stylesheet, "apply", matched_once)
+        patch.setattr(Stylesheet, "_process_component_classes", _components_when_read)
         patch.setattr(RuleSet, "__hash__", object.__hash__)
         yield

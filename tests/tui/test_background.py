@@ -63,6 +63,7 @@ async def test_only_what_counts_stops_when_its_screen_is_left(tmp_path: Path, st
 async def test_a_screen_that_was_left_is_freed_and_modules_are_not_looked_through(tmp_path: Path) -> None:
     app = WorkbenchApp(make_project(tmp_path, numbered(2)))
     app.garbage = Garbage()
+    gc.unfreeze()
     gc.disable()
     try:
         async with app.run_test() as pilot:
@@ -83,3 +84,4 @@ async def test_a_screen_that_was_left_is_freed_and_modules_are_not_looked_throug
     finally:
         gc.unfreeze()
         gc.enable()
+        gc.freeze()

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.representatives import representatives
 from tests.servers.memory import HeldClock, MemoryJournal
 from tests.servers.providers import CASES, Provider, providers
 from tests.servers.scripted import Received, Scripted, ScriptedServer, scripted
@@ -92,7 +93,7 @@ async def play(provider: Provider, case: str) -> Played:
     return played
 
 
-@pytest.mark.parametrize(("name", "case"), CELLS)
+@pytest.mark.parametrize(("name", "case"), representatives(CELLS))
 def test_every_cell(name: str, case: str) -> None:
     provider, expected = providers()[name], CASES[case]
     cell = provider.cell(case)

@@ -18,10 +18,13 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
+from tests.representatives import pytest_collection_modifyitems
 from workbench.app.cli import COMMAND_LINE
 from workbench.config.file import FOLDER_VARIABLE
 from workbench.core import errors
 from workbench.core.database import connection
+
+__all__ = ["pytest_collection_modifyitems"]
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared" / "data"

@@ -1,35 +1,45 @@
-"""Matrices of cases: a few that cover each row and each column are in every run, the others in soak."""
+"""Matrices of cases: ``@pytest.mark.few`` keeps a few of them in every run; the others are in soak.
+
+Without a number it keeps what covers each value of each parameter, ``few(5)`` keeps every fifth case.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections import defaultdict
+from collections.abc import Iterable
 
 import pytest
 
 
-def representatives(cases: Iterable[Any], by: Callable[[Any], Iterable[object]] = tuple) -> list[Any]:
-    """Cases for `pytest.mark.parametrize`; each feature of a case is in one that is not marked ``soak``.
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark as ``soak`` what others of the same test stand for, before pytest selects by marks."""
+    tests = defaultdict[str, list[pytest.Item]](list)
+    for item in items:
+        if item.get_closest_marker("few"):
+            tests[item.nodeid.partition("[")[0]].append(item)
+    for cases in tests.values():
+        marker = cases[0].get_closest_marker("few")
+        assert marker is not None
+        kept = set(range(0, len(cases), *marker.args)) if marker.args else covering(map(features, cases))
+        for number, case in enumerate(cases):
+            if number not in kept:
+                case.add_marker("soak")
 
-    Args:
-        by: A case's features, one a dimension. Cases that are tuples are in a matrix of as many dimensions.
-    """
-    rows = [(case, {(place, repr(one)) for place, one in enumerate(by(case))}) for case in cases]
-    kept, seen = set[int](), set[tuple[int, str]]()
-    # First along the diagonal: rows and columns share their cases.
+
+def features(case: pytest.Item) -> frozenset[tuple[str, str]]:
+    """A case's values, by parameter."""
+    assert isinstance(case, pytest.Function)
+    return frozenset((name, repr(value)) for name, value in case.callspec.params.items())
+
+
+def covering(matrix: Iterable[frozenset[tuple[str, str]]]) -> set[int]:
+    """Places of a few cases that have each feature; those along the diagonal, which share none, come first."""
+    cases = list(matrix)
+    kept, seen = set[int](), set[tuple[str, str]]()
     for only_new in (True, False):
-        for number, (_, features) in enumerate(rows):
-            if features - seen and not (only_new and features & seen):
+        for number, case in enumerate(cases):
+            if case - seen and not (only_new and case & seen):
                 kept.add(number)
-                seen |= features
-    return [case if number in kept else _in_soak(case) for number, (case, _) in enumerate(rows)]
-
-
-def every(step: int, cases: Iterable[Any]) -> list[Any]:
-    """Cases for `pytest.mark.parametrize`: of each ``step`` the first, the others marked ``soak``."""
-    return [case if number % step == 0 else _in_soak(case) for number, case in enumerate(cases)]
-
-
-def _in_soak(case: Any) -> Any:
-    values = case if isinstance(case, tuple) else (case,)
-    return pytest.param(*values, marks=pytest.mark.soak)
+                seen |= case
+    return kept

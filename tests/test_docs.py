@@ -26,6 +26,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.timeout(600)
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     ("document", "least"),
     [
@@ -178,6 +179,7 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "p.db"
 
 
+@pytest.mark.soak
 def test_the_shown_combinations_of_verifiers_work(
     sample: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -193,6 +195,7 @@ def test_the_shown_combinations_of_verifiers_work(
         assert code == 0, f"{command}: {said}"
 
 
+@pytest.mark.soak
 def test_the_shown_runs_of_code_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from click.testing import CliRunner
 
@@ -224,6 +227,7 @@ def test_the_shown_sql_reads_the_views(sample: Path) -> None:
     assert documented == views - {"horizon", "gold"}
 
 
+@pytest.mark.soak
 def test_the_notebook_runs_and_shows_what_it_prints(sample: Path) -> None:
     """``jupyter execute --inplace`` stores new outputs, in a folder with a project as ``sample`` makes it."""
 
@@ -254,6 +258,7 @@ def test_the_shown_reports_are_written(sample: Path, monkeypatch: pytest.MonkeyP
     assert (sample.parent / "report.md").read_text(encoding="utf-8").startswith("# ")
 
 
+@pytest.mark.soak
 def test_the_shown_completions_are_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -55,6 +55,7 @@ def run(lowest: Path, tmp_path: Path) -> Callable[..., str]:
     return call
 
 
+@pytest.mark.soak
 def test_verdicts_and_metrics_with_the_lowest_versions(run: Callable[..., str]) -> None:
     run("import", "p.db", SAMPLE)
     run("verify", "p.db", "rules")

@@ -125,6 +125,7 @@ def test_a_command_names_the_package_that_replaced_ours(environment: Path, comma
     assert "pipx install verifier-workbench" in done.stderr
 
 
+@pytest.mark.soak
 def test_a_checkout_meets_a_plugin_s_requirement(tmp_path: Path) -> None:
     require_index()
     plugin = tmp_path / "plugin"
@@ -178,6 +179,7 @@ def run(python: Path, code: str, folder: Path) -> subprocess.CompletedProcess[st
     )
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("code", WHAT_TRAINS.values(), ids=WHAT_TRAINS)
 def test_what_trains_works_with_the_core_alone(slim: Path, tmp_path: Path, code: str) -> None:
     done = run(slim, code, tmp_path)
@@ -222,6 +224,7 @@ def test_what_takes_the_app_says_so(slim: Path, tmp_path: Path, call: str) -> No
 EACH_RUN = ((CORE, "verl==0.9.1"), (APP, "lm-eval[math]==0.4.13"))
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("part", "peer"),
     [

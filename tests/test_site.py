@@ -34,6 +34,7 @@ def text_of(page: Path) -> str:
     return unescape(re.sub(r"<[^>]+>", "", page.read_text(encoding="utf-8")))
 
 
+@pytest.mark.soak
 def test_the_reference_is_made_from_the_declarations(site: Path) -> None:
     commands = {name for group in verbs.GROUPS.values() for name in group}
     verifiers = {kind.name for kind in Registry().available()}

@@ -18,6 +18,7 @@ from tests.documents import ROOT, in_background, on_free_ports, shown_commands
 TUTORIAL = "docs/tutorial.md"
 
 
+@pytest.mark.soak
 @pytest.mark.timeout(900)
 def test_the_tutorial_ends_with_two_sets_and_a_reward(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]

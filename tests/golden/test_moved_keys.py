@@ -98,6 +98,7 @@ def test_screens_and_their_help_name_moved_keys(scenes: Scenes, person: str | No
     assert wrong == []
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "name", [name if name in SHORT else pytest.param(name, marks=pytest.mark.soak) for name in walks.WALKS]
 )

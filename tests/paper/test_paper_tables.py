@@ -168,6 +168,7 @@ def test_no_figure_of_the_paper_stands_in_the_package() -> None:
     assert found == set()
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("form", ["text", "markdown", "latex", "csv"])
 def test_every_table_names_how_it_was_counted(tables: Tables, form: str) -> None:
     text = " ".join(tables("--format", form).split())

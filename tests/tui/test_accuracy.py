@@ -98,6 +98,7 @@ async def to_cell(pilot: Pilot[None], verifier: str, group: str | None) -> None:
     assert screen_of(pilot.app).chosen == (verifier, group)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("protocol", "size"), [("strict", (80, 24)), ("decided", (120, 40))])
 async def test_figures_are_those_of_the_service(project: Project, protocol: Protocol3, size: tuple[int, int]) -> None:
     report = accuracy(project, by="type", protocol=protocol)
@@ -139,6 +140,7 @@ async def test_the_projects_protocol_counts_until_a_key_changes_it(tmp_path: Pat
         assert "protocol strict (abstentions count as wrong)" in text_of(app, "#accuracy-caption")
 
 
+@pytest.mark.soak
 async def test_a_key_goes_through_the_figures_and_the_caption_names_them(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *":y", "enter")
@@ -158,6 +160,7 @@ async def test_a_key_goes_through_the_figures_and_the_caption_names_them(project
         assert not any(glyph in text for text in cells(app).values() for glyph in GLYPHS)
 
 
+@pytest.mark.soak
 async def test_the_cell_under_the_cursor_is_told_in_full(project: Project) -> None:
     (row,) = (r for r in accuracy(project, by="type").rows if (r.verifier, r.group) == ("bad", "A"))
     async with opened(project) as (app, pilot):
@@ -203,6 +206,7 @@ async def test_from_a_number_to_its_items_in_two_keys_and_back(project: Project)
         assert type(app.screen).__name__ == "HomeScreen"
 
 
+@pytest.mark.soak
 async def test_a_group_is_split_by_another_property_and_again(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *":y", "enter")
@@ -274,6 +278,7 @@ async def test_the_items_of_a_cell_one_kind_at_a_time(project: Project) -> None:
         assert app.screen.completion == 3  # type: ignore[attr-defined]
 
 
+@pytest.mark.soak
 async def test_undecided_items_a_protocol_leaves_out_are_counted_apart(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *":y", "enter", "p", "p")
@@ -319,6 +324,7 @@ async def test_without_runs_only_baselines_are_there(tmp_path: Path) -> None:
         assert not any("wrong" in notice for notice in notices(app))
 
 
+@pytest.mark.soak
 async def test_mouse_moves_sorts_and_opens(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *":y", "enter")
@@ -354,6 +360,7 @@ async def test_hostile_names_are_only_text(tmp_path: Path) -> None:
         assert not notices(app)
 
 
+@pytest.mark.soak
 async def test_no_colour_leaves_number_and_glyph(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     async with opened(project) as (app, pilot):
@@ -363,6 +370,7 @@ async def test_no_colour_leaves_number_and_glyph(project: Project, monkeypatch: 
         assert all(f"{text}<" in picture for text in ("▅50.0", "█100.0"))
 
 
+@pytest.mark.soak
 async def test_the_headline_stays_that_of_all_verifiers_and_the_foot_speaks_of_the_cell(project: Project) -> None:
     report = accuracy(project, by="type")
     async with opened(project) as (app, pilot):

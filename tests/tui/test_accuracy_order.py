@@ -60,6 +60,7 @@ async def test_a_column_sorts_worst_first_then_turned_round_then_not_at_all(proj
         assert "A ▼" in matrix_of(app).render_line(0).text
 
 
+@pytest.mark.soak
 async def test_the_groups_of_the_verifier_below_stand_worst_first_too(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *":y", "enter")
@@ -115,6 +116,7 @@ async def test_pinned_verifiers_stay_on_top(project: Project) -> None:
         assert names(app) == ["unsure", *(name for name in IN_REPORT if name != "unsure")]
 
 
+@pytest.mark.soak
 async def test_below_stands_the_verifier_the_column_or_the_notes(project: Project) -> None:
     async with opened(project, size=(120, 40)) as (app, pilot):
         await press(pilot, *":y", "enter")
@@ -139,6 +141,7 @@ async def test_below_stands_the_verifier_the_column_or_the_notes(project: Projec
         assert table.display
 
 
+@pytest.mark.soak
 async def test_what_differs_is_marked_as_rough_until_deals_are_drawn(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -159,6 +162,7 @@ async def test_what_differs_is_marked_as_rough_until_deals_are_drawn(
         assert "≈" not in view.legend(found, view.FIGURES["accuracy"], pinned=False)
 
 
+@pytest.mark.soak
 async def test_a_run_on_its_way_is_followed_and_nothing_jumps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(AccuracyScreen, "LOOK_S", 0.05)
     project = make_project(tmp_path, numbered(40, subtype="A1"))
@@ -190,6 +194,7 @@ async def test_a_run_on_its_way_is_followed_and_nothing_jumps(tmp_path: Path, mo
         assert cells(app)["going", "A"] == "▅50.0"
 
 
+@pytest.mark.soak
 async def test_a_new_verifier_does_not_move_the_cursor(tmp_path: Path) -> None:
     project = judged_project(tmp_path)
     async with opened(project) as (app, pilot):
@@ -240,6 +245,7 @@ async def test_the_matrix_is_filtered_live_and_by_what_is_under_the_cursor(proje
         assert names(app) == everything
 
 
+@pytest.mark.soak
 async def test_a_filter_that_nothing_meets_or_nobody_can_read_leaves_the_screen_whole(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *":y", "enter", "f", *"nobody", "enter")

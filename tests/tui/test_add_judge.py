@@ -117,6 +117,7 @@ def said_of_server(app: WorkbenchApp) -> list[str]:
     return str(found.content).splitlines() if found.display else []
 
 
+@pytest.mark.soak
 async def test_a_judge_that_refuses_a_right_answer_gets_no_tick(project: Project) -> None:
     with scripted(lambda _: "Final Judgment: No") as server:
         async with opened(project) as (app, pilot):
@@ -128,6 +129,7 @@ async def test_a_judge_that_refuses_a_right_answer_gets_no_tick(project: Project
             assert any("has a right answer, of which that says: incorrect" in line for line in others)
 
 
+@pytest.mark.soak
 async def test_what_is_typed_on_a_heading_stands_in_the_field_below(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *":n", "enter")
@@ -173,6 +175,7 @@ async def test_a_server_is_tested_in_the_form_in_few_plain_lines(project: Projec
         assert said_of_server(app) == []
 
 
+@pytest.mark.soak
 async def test_who_has_typed_it_is_not_asked_again_for_trust(project: Project, tmp_path: Path) -> None:
     async with opened(project) as (_, pilot):
         await press(pilot, *":n", "enter")
@@ -201,6 +204,7 @@ async def test_a_key_is_refused_and_goes_from_the_screen(project: Project, tmp_p
     assert not any(KEY.encode() in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
 
 
+@pytest.mark.soak
 async def test_what_is_wrong_stands_at_its_field(project: Project) -> None:
     add_run(project, "taken", {1: Outcome.CORRECT})
     good = {"name": "fine", "base_url": URL, "model": "qwen", "max_cost": ""}
@@ -221,6 +225,7 @@ async def test_what_is_wrong_stands_at_its_field(project: Project) -> None:
     assert saved(project) == {}
 
 
+@pytest.mark.soak
 async def test_only_what_a_strategy_uses_is_asked_and_kept(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *":n", "enter")
@@ -235,6 +240,7 @@ async def test_only_what_a_strategy_uses_is_asked_and_kept(project: Project) -> 
     assert saved(project)["tree"] == {"kind": "llm-judge", "base_url": URL, "model": "qwen", "strategy": "vanilla"}
 
 
+@pytest.mark.soak
 async def test_another_kind_keeps_what_was_typed(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *":n", "enter")
@@ -248,6 +254,7 @@ async def test_another_kind_keeps_what_was_typed(project: Project) -> None:
     assert saved(project)["scores"] == expected
 
 
+@pytest.mark.soak
 async def test_a_panel_of_judges_is_kept_by_their_names(project: Project) -> None:
     lines = [f'[verifiers.{name}]\nkind = "llm-judge"\nbase_url = "{URL}"\nmodel = "{name}"' for name in "ab"]
     project.path.with_name("workbench.toml").write_text("\n".join(lines))
@@ -264,6 +271,7 @@ async def test_a_panel_of_judges_is_kept_by_their_names(project: Project) -> Non
         assert saved(project)["jury"] == {"kind": "judge-panel", "members": "a,b", "reducer": "min"}
 
 
+@pytest.mark.soak
 async def test_looking_at_examples_in_a_request_is_recorded_as_a_reveal(tmp_path: Path) -> None:
     rows = [{**row, "question": f"Question {row['question_id']}?"} for row in numbered(12)]
     revealed = "SELECT count(*) FROM label_events WHERE kind = 'reveal' AND task = 'correctness'"
@@ -280,6 +288,7 @@ async def test_looking_at_examples_in_a_request_is_recorded_as_a_reveal(tmp_path
         assert reader.execute(revealed).fetchone() == (4,)
 
 
+@pytest.mark.soak
 async def test_too_few_settled_items_stand_at_their_field(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *":n", "enter")
@@ -317,6 +326,7 @@ def shown(app: WorkbenchApp) -> str:
     return "" if document is None else document.text
 
 
+@pytest.mark.soak
 async def test_leaving_asks_before_something_is_lost(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *":n", "enter", "x", "escape", "escape")
@@ -339,6 +349,7 @@ async def test_an_annotator_adds_no_judge(project: Project) -> None:
         assert text_of(app, "TitleBar")
 
 
+@pytest.mark.few
 @pytest.mark.parametrize(
     "turns", [turns if turns % 20 == 0 else pytest.param(turns, marks=pytest.mark.soak) for turns in range(0, 60, 4)]
 )

@@ -121,6 +121,7 @@ async def test_both_labels_are_shown_without_names(project: Project, size: tuple
         assert not any(name in seen(app) for name in ("amira", "ben", "judge-a"))
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("width", "beside"), [(80, False), (99, False), (100, True), (160, True)])
 async def test_labels_stand_side_by_side_where_there_is_room(project: Project, width: int, beside: bool) -> None:
     async with adjudicating(project, size=(width, 30)) as (app, pilot):
@@ -145,6 +146,7 @@ async def test_no_widget_tells_who_said_what(project: Project) -> None:
         assert len({(one.id, one.name, one.classes) for one in screen(app).query(".opinion")}) == 1
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("size", [*SIZES, (99, 24), (100, 30)])
 @pytest.mark.parametrize("others", [0, 1, 2])
 async def test_what_everybody_says_is_in_sight(project: Project, size: tuple[int, int], others: int) -> None:
@@ -178,6 +180,7 @@ async def test_a_key_pressed_before_the_conflict_could_be_seen_is_not_for_it(pro
     assert len(decisions(project)) == 1
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("size", SIZES)
 async def test_a_long_note_is_read_in_full(project: Project, size: tuple[int, int]) -> None:
     ben = AnnotationSession(project, "ben")
@@ -195,6 +198,7 @@ async def test_a_long_note_is_read_in_full(project: Project, size: tuple[int, in
         assert not screen(app).query_one(OpinionPanel).in_full
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("key", "letter"), [("comma", "A"), ("full_stop", "B")])
 async def test_one_key_takes_a_label_over_whole(project: Project, key: str, letter: str) -> None:
     ben = AnnotationSession(project, "ben")
@@ -223,6 +227,7 @@ async def test_a_decision_that_was_opened_again_is_shown(project: Project) -> No
         assert "chen" not in opinions(app)
 
 
+@pytest.mark.soak
 async def test_marks_go_with_the_decision(project: Project) -> None:
     async with adjudicating(project) as (app, pilot):
         await press(pilot, "m", "1", "m", "3", "m", "3")
@@ -255,6 +260,7 @@ async def test_a_case_joins_the_guidelines(project: Project) -> None:
         await until(pilot, lambda: "Ten is 10." in seen(app))
 
 
+@pytest.mark.soak
 async def test_a_case_is_added_after_the_decision(project: Project) -> None:
     judge(project)
     async with adjudicating(project) as (app, pilot):
@@ -265,6 +271,7 @@ async def test_a_case_is_added_after_the_decision(project: Project) -> None:
         assert subject(app) == 2
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("person", ["chen", None])
 @pytest.mark.parametrize("way", ["history", "step"])
 @pytest.mark.parametrize("key", ["0", "comma"])
@@ -300,6 +307,7 @@ def opened_conflict(project: Project) -> Conflict:
     return found
 
 
+@pytest.mark.soak
 async def test_undo_of_many_is_left_to_the_screen_of_many(project: Project) -> None:
     classes = ConflictClasses(project, "chen")
     classes.settle(classes.open("correct/incorrect"), [1, 2], Answer(verdict="correct"))
@@ -324,6 +332,7 @@ async def test_one_key_decides_and_brings_the_next(project: Project) -> None:
     assert open_ms >= 0
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("key", ["enter", "space"])
 async def test_verdicts_are_shown_after_the_decision(project: Project, key: str) -> None:
     judge(project)
@@ -338,6 +347,7 @@ async def test_verdicts_are_shown_after_the_decision(project: Project, key: str)
         assert "judge-a" not in seen(app)
 
 
+@pytest.mark.soak
 async def test_undo_from_the_verdicts_opens_the_conflict_again(project: Project) -> None:
     judge(project)
     async with adjudicating(project) as (app, pilot):
@@ -349,6 +359,7 @@ async def test_undo_from_the_verdicts_opens_the_conflict_again(project: Project)
         assert marked == [("correct", 0), ("incorrect", 1)]
 
 
+@pytest.mark.soak
 async def test_undo_after_a_restart(project: Project) -> None:
     async with adjudicating(project) as (app, pilot):
         first = subject(app)
@@ -366,6 +377,7 @@ async def test_unsuitable_with_a_reason_and_a_note(project: Project) -> None:
         assert found == [("unsuitable", "proof", "why")]
 
 
+@pytest.mark.soak
 async def test_a_skipped_conflict_comes_at_the_end(project: Project) -> None:
     async with adjudicating(project) as (app, pilot):
         first = subject(app)
@@ -375,6 +387,7 @@ async def test_a_skipped_conflict_comes_at_the_end(project: Project) -> None:
         assert subject(app) == first
 
 
+@pytest.mark.soak
 async def test_a_side_is_taken_in_one_key_in_a_conflict_on_the_type_too(project: Project) -> None:
     ben = AnnotationSession(project, "ben")
     ben.submit(ben.open(1), Answer(subtype="B3"))
@@ -424,6 +437,7 @@ async def test_annotators_have_nothing_to_settle_of_their_own(project: Project) 
     assert decisions(project) == []
 
 
+@pytest.mark.soak
 async def test_conflicts_that_come_later_appear(project: Project) -> None:
     async with adjudicating(project) as (app, pilot):
         await press(pilot, "1", "1", "1")
@@ -456,6 +470,7 @@ async def test_the_last_one_says_how_many_are_settled(project: Project) -> None:
         assert f"That was the last one: {len(decisions(project))} resolved by you in total." in seen(app)
 
 
+@pytest.mark.soak
 async def test_what_the_last_one_was_stays_in_sight_until_there_is_a_conflict_again(project: Project) -> None:
     async with adjudicating(project) as (app, pilot):
         while screen(app)._current is not None:
@@ -505,6 +520,7 @@ async def test_undo_after_a_skip_brings_the_conflict_back_and_takes_no_decision(
         assert rows(project, "SELECT count(*) FROM label_events WHERE kind = 'retraction'") == [(0,)]
 
 
+@pytest.mark.soak
 async def test_undo_of_a_replaced_decision_leaves_the_first_in_force(project: Project) -> None:
     async with adjudicating(project) as (app, pilot):
         at = subject(app)
@@ -515,6 +531,7 @@ async def test_undo_of_a_replaced_decision_leaves_the_first_in_force(project: Pr
         assert (subject(app), "your decision" in screen(app).query_one(TitleBar).remark) == (at, True)
 
 
+@pytest.mark.soak
 async def test_a_name_that_nobody_has_joins_the_people_only_after_a_question(project: Project) -> None:
     """``:j`` is a habit, and was a person."""
     async with adjudicating(project, None) as (app, pilot):

@@ -157,6 +157,7 @@ def _reveals(project: Project) -> int:
     return int(row[0])
 
 
+@pytest.mark.soak
 async def test_all_shared_items_have_a_key_of_their_own(tmp_path: Path) -> None:
     project = labelled(tmp_path)
     async with opened(project) as (app, pilot):
@@ -164,6 +165,7 @@ async def test_all_shared_items_have_a_key_of_their_own(tmp_path: Path) -> None:
         assert len(listed(app).ids()) == 6
 
 
+@pytest.mark.soak
 async def test_a_row_without_items_says_so(tmp_path: Path) -> None:
     async with opened(labelled(tmp_path)) as (app, pilot):
         await press(pilot, *":g", "enter", "w", "enter")
@@ -171,6 +173,7 @@ async def test_a_row_without_items_says_so(tmp_path: Path) -> None:
         assert "Choose two people" in notices(app)[-1]
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("size", ONE_SIZE)
 async def test_the_lower_table_goes_through_people_groups_time_and_pairs(tmp_path: Path, size: tuple[int, int]) -> None:
     project = labelled(tmp_path)
@@ -190,6 +193,7 @@ async def test_the_lower_table_goes_through_people_groups_time_and_pairs(tmp_pat
         assert [row[0] for row in rows_of(app)] == ["logic", "maths"]
 
 
+@pytest.mark.soak
 async def test_columns_in_which_nobody_has_anything_are_left_out(tmp_path: Path) -> None:
     async with opened(labelled(tmp_path)) as (app, pilot):
         await press(pilot, *":g", "enter", "w", "w")
@@ -319,6 +323,7 @@ def skewed(folder: Path) -> Project:
     return record.project
 
 
+@pytest.mark.soak
 async def test_low_figures_at_a_skewed_prevalence_are_explained(tmp_path: Path) -> None:
     project = skewed(tmp_path)
     why = (
@@ -331,12 +336,14 @@ async def test_low_figures_at_a_skewed_prevalence_are_explained(tmp_path: Path) 
     assert why in " ".join(agreement_text(agreement(project)).split())
 
 
+@pytest.mark.soak
 async def test_balanced_labels_that_differ_are_not_excused(tmp_path: Path) -> None:
     async with opened(labelled(tmp_path)) as (app, pilot):
         await press(pilot, *":g", "enter")
         assert "chance alone" not in text_of(app, "#agreement-head")
 
 
+@pytest.mark.soak
 async def test_a_key_counts_the_latest_round(tmp_path: Path) -> None:
     project = labelled(tmp_path)
     reopen(project, [1], reason="the reference was corrected")

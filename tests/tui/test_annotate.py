@@ -143,6 +143,7 @@ async def test_the_type_can_come_first_and_can_be_changed(typed: Project) -> Non
         assert labels(typed, "type") == [(first, "A1"), (first, "B3")]
 
 
+@pytest.mark.soak
 async def test_a_type_put_off_is_asked_for_at_the_end(typed: Project) -> None:
     async with desk(typed) as it:
         first = it.completion
@@ -171,6 +172,7 @@ async def test_escape_from_the_types_before_a_verdict_stays_at_the_item(typed: P
         assert "type missing" in it.line()
 
 
+@pytest.mark.soak
 async def test_the_key_for_types_is_none_to_close_the_picker_that_has_come_by_itself(typed: Project) -> None:
     async with desk(typed) as it:
         first = it.completion
@@ -179,12 +181,14 @@ async def test_the_key_for_types_is_none_to_close_the_picker_that_has_come_by_it
     assert labels(typed, "type") == [(first, "A8")]
 
 
+@pytest.mark.soak
 async def test_unknown_numbers_and_escape_choose_no_type(typed: Project) -> None:
     async with desk(typed) as it:
         await it.press("t", "7", "c", "3", "backspace", "escape")
         assert labels(typed, "type") == []
 
 
+@pytest.mark.soak
 async def test_a_type_can_be_picked_by_mouse(typed: Project) -> None:
     async with desk(typed) as it:
         await it.press("t")
@@ -383,6 +387,7 @@ async def test_without_people_a_message_says_how_to_add_them(tmp_path: Path) -> 
     project.close()
 
 
+@pytest.mark.soak
 async def test_whole_texts_open_find_and_close(project: Project) -> None:
     async with desk(project) as it:
         await it.press("Q")
@@ -421,6 +426,7 @@ async def test_a_blurred_terminal_stops_the_clock(project: Project) -> None:
     assert before.focused_ms < before.open_ms
 
 
+@pytest.mark.soak
 async def test_letters_typed_into_the_search_do_not_label(project: Project) -> None:
     async with desk(project) as it:
         await it.press("slash", "1", "0", "x", "l", "escape")
@@ -438,6 +444,7 @@ async def test_the_card_shows_both_final_answers_and_how_they_were_found(project
         assert "last 600 of" in text
 
 
+@pytest.mark.soak
 async def test_texts_without_a_final_answer_say_so(tmp_path: Path) -> None:
     long = "\n".join(f"Line {number} of a long tale that goes on and on without an end" for number in range(40))
     project = make(tmp_path, reference=long + "\n" + "x" * 300, completion=long + "\n" + "y" * 300)
@@ -448,6 +455,7 @@ async def test_texts_without_a_final_answer_say_so(tmp_path: Path) -> None:
     project.close()
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("size", SIZES)
 async def test_nothing_of_others_is_on_the_screen(typed: Project, size: tuple[int, int]) -> None:
     ben = AnnotationSession(typed, "ben")
@@ -531,6 +539,7 @@ async def test_who_comes_while_paused_reads_why(project: Project) -> None:
         assert labels(project) == []
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("opened", ["w", "o", "r", "g", "slash"])
 async def test_a_label_given_over_a_whole_text_leaves_the_next_card_as_any_other(tmp_path: Path, opened: str) -> None:
     long = {"question": "A long question, word for word. " * 30, "completion": "Step by step. " * 60 + "\n\nSo 7."}

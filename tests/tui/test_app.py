@@ -65,6 +65,7 @@ def test_home_needs_no_heavy_library(tmp_path: Path) -> None:
 # -- who may open what -----------------------------------------------------------------------------
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("name", [name for name in DESTINATIONS if name not in ANNOTATOR_DESTINATIONS])
 async def test_an_annotator_cannot_open_the_coordinators_screens(tmp_path: Path, name: str) -> None:
     project = make_project(tmp_path, numbered(2))
@@ -88,6 +89,7 @@ async def test_an_annotators_palette_has_their_screens_only(tmp_path: Path) -> N
         assert opening == {"Open Home", "Open Annotate", "Open Adjudicate", "Open Conflicts by kind", "Open History"}
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", ANNOTATOR_DESTINATIONS)
 async def test_an_annotator_can_open_their_own(tmp_path: Path, name: str) -> None:
     project = make_project(tmp_path, numbered(2))
@@ -240,6 +242,7 @@ def test_keymap_problems(keymap: dict[str, str], found: int) -> None:
     assert len(problems(keymap, [(ONE,), (TWO,)], [BACK], {"table.up"})) == found
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("theme", ["high-contrast", "colour-blind", "textual-light"])
 async def test_a_theme_is_chosen_by_name(tmp_path: Path, theme: str) -> None:
     async with opened(make_project(tmp_path), settings=Settings(theme=theme)) as (app, _):

@@ -126,6 +126,7 @@ async def test_a_filter_takes_effect_while_one_types_and_escape_takes_it_back(pr
         assert browse.chips == ()
 
 
+@pytest.mark.soak
 async def test_only_rows_like_this_one_and_away_again(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await show(app, pilot, "browse")
@@ -140,6 +141,7 @@ async def test_only_rows_like_this_one_and_away_again(project: Project) -> None:
         assert (table(app).chips, table(app).row_count) == ((), 300)
 
 
+@pytest.mark.soak
 async def test_a_kept_column_is_a_condition_and_is_completed(tmp_path: Path) -> None:
     file = tmp_path / "own.jsonl"
     texts = {"question": "?", "reference": "1", "completion": "1", "gold": True}
@@ -221,6 +223,7 @@ async def test_the_values_of_a_list_in_memory_are_counted_as_they_are_listed(tmp
         assert table(app).row_count == 2
 
 
+@pytest.mark.soak
 async def test_columns_are_hidden_shown_again_and_resized_for_as_long_as_the_app_runs(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await show(app, pilot, "browse")

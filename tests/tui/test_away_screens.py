@@ -34,6 +34,7 @@ def replace(path: Path, away: Path) -> None:
     subprocess.run(["cp", str(away), str(path)], check=True)
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("take", [move, replace])
 @pytest.mark.parametrize(
     "name",

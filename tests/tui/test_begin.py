@@ -98,6 +98,7 @@ async def test_own_rows_lead_to_accuracy_by_subtype_and_three_causes(tmp_path: P
     assert rows(project, "SELECT count(*) FROM completions WHERE imported_gold IS NULL") == [(1,)]
 
 
+@pytest.mark.soak
 async def test_code_problems_lead_to_a_pass_matrix_and_an_export(tmp_path: Path) -> None:
     files = {}
     for name, many in (("code_problems", 1), ("code_solutions", 3)):
@@ -152,6 +153,7 @@ async def test_types_of_no_items_are_not_derived(tmp_path: Path) -> None:
         assert any("There are no items yet" in said for said in notices(app))
 
 
+@pytest.mark.soak
 async def test_types_are_accepted_one_by_one(tmp_path: Path) -> None:
     texts = [("q", "42"), ("q", "Paris"), ("q", "[red]x[/")]
     found = [
@@ -172,6 +174,7 @@ async def test_types_are_accepted_one_by_one(tmp_path: Path) -> None:
     assert [row[:2] for row in rows(project, settled)] == [("adjudication", 1)]
 
 
+@pytest.mark.soak
 async def test_a_column_of_the_file_goes_before_the_form_of_references(tmp_path: Path) -> None:
     names = ["C4 - Finite state selection", "B4 - Set", *["Integer"] * 9, ""]
     rows = [f"{n}?,42,It is 42,{kind}" for n, kind in enumerate(names)]

@@ -104,6 +104,7 @@ async def test_a_filter_keeps_the_selected_item_or_says_that_it_is_gone(project:
         assert remark(app) == "7 of 300"
 
 
+@pytest.mark.soak
 async def test_enter_takes_the_first_row_in_sight_while_the_selection_is_filtered_out(project: Project) -> None:
     async with browsing(project) as (app, pilot):
         await press(pilot, "down", "down")
@@ -138,6 +139,7 @@ async def test_wrong_conditions_are_explained_where_they_are_typed(project: Proj
         assert isinstance(app.screen, BrowseScreen)
 
 
+@pytest.mark.soak
 async def test_what_is_typed_into_the_line_are_letters_not_commands(project: Project) -> None:
     async with browsing(project) as (app, pilot):
         await press(pilot, "f", *"model=m/one", "enter")
@@ -185,6 +187,7 @@ async def test_a_click_on_a_header_sorts_and_a_second_one_turns_round(project: P
             assert f"id {sign}" in shown(app)
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize(("text", "item"), [("1", 1), ("300", 300), ("2_99", 299), ("c17", 18), ("#c0", 1)])
 async def test_jumping_to_a_row_or_an_id(project: Project, text: str, item: int) -> None:
     async with browsing(project) as (app, pilot):
@@ -194,6 +197,7 @@ async def test_jumping_to_a_row_or_an_id(project: Project, text: str, item: int)
         assert app.focused is table(app)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("text", "problem"), [("0", "300 rows"), ("301", "300 rows"), ("c300", "No item has the id 'c300'")]
 )
@@ -219,6 +223,7 @@ async def test_enter_opens_the_item_and_coming_back_follows_the_reader(project: 
         assert table(app).selected_id == 4
 
 
+@pytest.mark.soak
 async def test_details_stand_beside_the_table_where_there_is_room(project: Project) -> None:
     async with browsing(project, size=(120, 40)) as (app, pilot):
         details = app.screen.query_one("#browse-details", Reader)
@@ -259,6 +264,7 @@ async def test_names_are_data_wherever_they_are_shown(tmp_path: Path) -> None:
         assert "'[nobody]'" in text_of(app, "PromptBar .trouble")
 
 
+@pytest.mark.soak
 async def test_a_thousand_items_of_many_kinds(tmp_path: Path) -> None:
     project = open_project(build(tmp_path / "s.db", 1_000))
     async with browsing(project) as (app, pilot):
@@ -290,6 +296,7 @@ async def test_the_line_suggests_fields_and_values(typed: str, suggested: str | 
     assert await suggester.get_suggestion(typed) == suggested
 
 
+@pytest.mark.soak
 async def test_tab_takes_the_suggestion(project: Project) -> None:
     async with browsing(project) as (app, pilot):
         await press(pilot, "f", *"mod", "tab", *"m", "tab", "enter")
@@ -306,6 +313,7 @@ async def test_the_question_is_in_sight_on_a_narrow_terminal_too(project: Projec
         assert begin + 12 < size[0]
 
 
+@pytest.mark.soak
 async def test_a_list_of_items_leads_to_their_export_under_the_same_conditions(project: Project) -> None:
     async with browsing(project, Condition("type", "=", "A")) as (app, pilot):
         await press(pilot, "e")
@@ -317,6 +325,7 @@ async def test_a_list_of_items_leads_to_their_export_under_the_same_conditions(p
         assert app.screen.query_one("#option-where", OptionField).value == "type=A"
 
 
+@pytest.mark.soak
 async def test_letters_move_where_the_screen_has_no_other_use_for_them(tmp_path: Path) -> None:
     async with opened(make_project(tmp_path, numbered(30))) as (app, pilot):
         await press(pilot, *":b", "enter")

@@ -79,6 +79,7 @@ async def test_what_is_found_is_data_never_markup(project: Project) -> None:
         assert marked(app, 1) == ["[red]so[/]"]
 
 
+@pytest.mark.soak
 async def test_details_begin_with_what_stands_around_the_text(project: Project) -> None:
     async with found(project, r"\frac{1}", (120, 40)) as (app, pilot):
         await press(pilot, "d")
@@ -103,6 +104,7 @@ async def test_an_item_opens_where_the_text_stands(project: Project) -> None:
         assert app.focused is screen.query_one("#item-question", Reader)
 
 
+@pytest.mark.soak
 async def test_where_only_the_stored_text_has_it_that_one_is_shown_until_the_rendered_is_asked_for(
     project: Project,
 ) -> None:
@@ -117,6 +119,7 @@ async def test_where_only_the_stored_text_has_it_that_one_is_shown_until_the_ren
         assert not any(r"\frac" in pane.render_line(y).text for y in range(pane.size.height))
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize(
     "text", ["AND", '"', "*", "(", "a\0b", "NEAR(", "%", "\ud800xy", "-x", "';--", "x" * 60_000, "\\"]
 )
@@ -129,6 +132,7 @@ async def test_no_text_is_more_than_text(project: Project, text: str) -> None:
         assert app.screen.query_one(VirtualTable).row_count == expected
 
 
+@pytest.mark.soak
 async def test_the_first_search_of_a_large_project_builds_an_index_beside_it(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

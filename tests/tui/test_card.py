@@ -121,6 +121,7 @@ async def test_several_boxes_are_listed_with_the_reference_s_end() -> None:
         await it.sees("as shown.", "card-passage")
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     ("completion", "said"),
     [
@@ -137,6 +138,7 @@ async def test_a_completion_without_an_answer_says_why_and_shows_its_end(complet
         await it.sees(last, "card-completion")
 
 
+@pytest.mark.soak
 async def test_boxes_are_gone_through_in_both_directions() -> None:
     completion = "".join(f"\\boxed{{{number}}}\n" + PLAIN for number in range(3))
     async with showing(made("q", "2", completion)) as it:
@@ -190,6 +192,7 @@ async def test_a_pane_that_gets_smaller_keeps_the_answer_in_sight() -> None:
         await it.sees("So it is ▌42▐", "card-completion")
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     ("reference", "completion", "said"),
     [

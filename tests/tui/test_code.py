@@ -114,6 +114,7 @@ async def test_problems_are_listed_searched_filtered_sorted_and_jumped_to(projec
         assert text_of(app, "PromptBar .trouble") == "No problem has the task id 'nowhere'."
 
 
+@pytest.mark.soak
 async def test_the_tests_of_every_suite_are_told_whatever_else_is_long(tmp_path: Path) -> None:
     tests = CLIP.suites["base"][:1]
     suites = {"base": tests * 12, "plus": tests * 25, "whole": tests}
@@ -149,6 +150,7 @@ async def test_another_runs_outcomes_are_counted(project: Project) -> None:
         ]
 
 
+@pytest.mark.soak
 async def test_solutions_that_one_suite_takes_and_another_refuses_are_found(tmp_path: Path) -> None:
     project = solved_project(tmp_path)
     async with opened(project) as (app, pilot):
@@ -186,6 +188,7 @@ def field(app: WorkbenchApp, name: str) -> str:
     return screen_of(app, SetUpRunScreen).query_one(f"#option-{name}", OptionField).value
 
 
+@pytest.mark.soak
 async def test_problems_that_come_while_there_are_none_appear(tmp_path: Path) -> None:
     file = tmp_path / "problems.jsonl"
     solved = {"canonical_solution": "    return x", "test": "def check(f):\n    assert f(1) == 1"}
@@ -228,6 +231,7 @@ def test_who_runs_a_suite_already_runs_it_again(project: Project) -> None:
     ]
 
 
+@pytest.mark.soak
 async def test_where_nothing_matches_it_says_so_and_escape_clears(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *":o", "enter")
@@ -240,6 +244,7 @@ async def test_where_nothing_matches_it_says_so_and_escape_clears(project: Proje
             await until(pilot, lambda: app.screen.query_one(VirtualTable).row_count == 2)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", ["browse", "runs", "code", "accuracy", "disagreements", "combine"])
 async def test_every_list_says_when_nothing_matches(project: Project, name: str) -> None:
     async with opened(project) as (app, pilot):
@@ -361,6 +366,7 @@ async def test_test_and_solution_under_the_cursor_stand_below(project: Project) 
         assert read(app, "code-solution-code").splitlines()[1].endswith("# ␛[31m[bold]⟨U+202E⟩")
 
 
+@pytest.mark.soak
 async def test_the_matrix_follows_a_run_and_looks_are_recorded_once(tmp_path: Path) -> None:
     project = solved_project(tmp_path)
 
@@ -416,6 +422,7 @@ async def test_a_solution_shows_why_it_fails(project: Project) -> None:
         assert table(app)[1].split()[:3] == ["›1", "p", "passed"]
 
 
+@pytest.mark.soak
 async def test_neighbours_items_and_the_way_back(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *":o", "enter", "enter", "enter")
@@ -453,6 +460,7 @@ async def test_the_card_of_a_solution_says_what_matters_of_code(tmp_path: Path) 
         assert not any("guess" in title for title in titles)
 
 
+@pytest.mark.soak
 async def test_words_of_code_are_explained_beside_the_keys(tmp_path: Path) -> None:
     async with opened(solved_project(tmp_path)) as (app, pilot):
         app.push_screen(CodeProblemScreen(1))

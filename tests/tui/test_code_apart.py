@@ -86,6 +86,7 @@ async def test_the_form_that_starts_a_suite_begins_with_the_problem(project: Pro
         assert items.value == "dataset=code question_id=own/clip"
 
 
+@pytest.mark.soak
 async def test_l_runs_one_solution_again(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[str, Selection, bool]] = []
 
@@ -104,6 +105,7 @@ async def test_l_runs_one_solution_again(project: Project, monkeypatch: pytest.M
     assert str(every[1]) == "dataset=code and question_id=own/clip"
 
 
+@pytest.mark.soak
 async def test_problems_of_several_data_sets_are_told_apart(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *":o", "enter")

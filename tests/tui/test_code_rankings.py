@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.growing import ActingModel, ActingSandbox, own_project
 from tests.tui.solved import solved_project
 from tests.tui.stage import opened, press, screen_of, text_of
@@ -64,6 +66,7 @@ async def test_solutions_stand_with_scores_and_ranks(tmp_path: Path) -> None:
     project.close()
 
 
+@pytest.mark.soak
 async def test_without_truth_it_says_what_to_run(tmp_path: Path) -> None:
     project = own_project(tmp_path)
     async with opened(project) as (app, pilot):
@@ -109,6 +112,7 @@ async def test_rounds_stand_with_bars_and_lead_to_the_evolved_suite(tmp_path: Pa
     project.close()
 
 
+@pytest.mark.soak
 async def test_where_nothing_can_be_ranked_it_is_said_in_full_and_what_to_do(tmp_path: Path) -> None:
     project = solved_project(tmp_path)
     with project.database.write() as connection:

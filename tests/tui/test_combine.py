@@ -85,6 +85,7 @@ async def shown(app: WorkbenchApp, pilot: Pilot[None]) -> list[str]:
     return [sheet.table.rows[place].cells[0].text for place in table.visible_ids]
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("size", ONE_SIZE)
 async def test_picks_are_the_first_question(tmp_path: Path, size: tuple[int, int]) -> None:
     project = project_of_three(tmp_path)
@@ -160,6 +161,7 @@ async def test_the_cursor_stays_with_its_row_where_the_rows_stay(tmp_path: Path)
         assert "n 2" in words(app)
 
 
+@pytest.mark.soak
 async def test_rows_stay_sorted_when_it_counts_anew(tmp_path: Path) -> None:
     async with opened(project_of_three(tmp_path)) as (app, pilot):
         await asked(app, pilot, *":m", "enter")
@@ -172,6 +174,7 @@ async def test_rows_stay_sorted_when_it_counts_anew(tmp_path: Path) -> None:
         assert screen_of(app).table.sort is None
 
 
+@pytest.mark.soak
 async def test_best_of_n(tmp_path: Path) -> None:
     project = project_of_three(tmp_path)
     async with opened(project) as (app, pilot):
@@ -190,6 +193,7 @@ async def test_best_of_n(tmp_path: Path) -> None:
         assert "No question has 9 completions" in words(app)
 
 
+@pytest.mark.soak
 async def test_an_estimate_for_the_chosen_verifier(tmp_path: Path) -> None:
     project = project_of_three(tmp_path)
     async with opened(project) as (app, pilot):
@@ -210,6 +214,7 @@ async def test_an_estimate_for_the_chosen_verifier(tmp_path: Path) -> None:
         assert screen.found.report == estimate(project, "good")
 
 
+@pytest.mark.soak
 async def test_downstream_asks_for_a_file(tmp_path: Path) -> None:
     project = project_of_three(tmp_path)
     path = tmp_path / "scores.jsonl"
@@ -235,6 +240,7 @@ async def test_downstream_asks_for_a_file(tmp_path: Path) -> None:
         assert "a bootstrap needs 10 verifiers" in words(app)
 
 
+@pytest.mark.soak
 async def test_the_table_in_sight_is_saved(tmp_path: Path) -> None:
     project = project_of_three(tmp_path)
     async with opened(project) as (_, pilot):
@@ -245,6 +251,7 @@ async def test_the_table_in_sight_is_saved(tmp_path: Path) -> None:
         assert saved.read_text(encoding="utf-8") == combined_as(estimate(project, "good"), 1, TableForm(format="csv"))
 
 
+@pytest.mark.soak
 async def test_while_it_counts_no_other_figures_are_in_sight(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     project, go_on = project_of_three(tmp_path), Event()
     async with opened(project) as (app, pilot):

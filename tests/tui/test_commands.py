@@ -14,6 +14,7 @@ from workbench.app.tui.screens.code_problem import CodeProblemScreen
 from workbench.app.tui.screens.verb import VerbScreen
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize(
     ("typed", "wanted"),
     [
@@ -50,6 +51,7 @@ async def test_the_palette_uses_it(tmp_path: Path) -> None:
         assert {DescribedCommands} == app.COMMANDS
 
 
+@pytest.mark.soak
 async def test_a_training_file_is_found_and_among_what_code_writes(tmp_path: Path) -> None:
     async with opened(solved_project(tmp_path)) as (app, pilot):
         app.open_training_file()

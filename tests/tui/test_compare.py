@@ -138,6 +138,7 @@ async def test_wins_and_losses_stand_by_group_and_a_group_opens(tmp_path: Path) 
         assert text_of(app, "#compare-tabs").endswith("[by type]")
 
 
+@pytest.mark.soak
 async def test_it_counts_again_when_it_is_back_on_top_after_a_change(tmp_path: Path) -> None:
     project = project_of_two(tmp_path)
     async with opened(project) as (app, pilot):
@@ -185,6 +186,7 @@ async def test_every_figure_has_its_interval_at_once(tmp_path: Path) -> None:
         assert text_of(app, "#compare-tests").count("[") == 3
 
 
+@pytest.mark.soak
 async def test_a_and_b_are_chosen_from_a_list(tmp_path: Path) -> None:
     project = project_of_two(tmp_path)
     add_run(project, "third", dict.fromkeys(range(1, 13), Outcome.CORRECT))
@@ -257,6 +259,7 @@ async def test_an_item_opens_with_both_verdicts_first(tmp_path: Path) -> None:
         assert app.screen.chosen.verifier == "careful"
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("size", SIZES)
 async def test_gold_and_protocol_are_never_cut_off(tmp_path: Path, size: tuple[int, int]) -> None:
     async with opened(project_of_two(tmp_path), size=size) as (app, pilot):
@@ -268,6 +271,7 @@ async def test_gold_and_protocol_are_never_cut_off(tmp_path: Path, size: tuple[i
         assert len(last) <= app.screen.query_one("#compare-head").content_size.width
 
 
+@pytest.mark.soak
 async def test_switches_go_round(tmp_path: Path) -> None:
     project = project_of_two(tmp_path)
     async with opened(project) as (app, pilot):
@@ -293,6 +297,7 @@ async def test_a_cell_is_compared_on_its_own_items(tmp_path: Path) -> None:
         assert "A - Numeric Values · 6 items" in text_of(app, "#compare-head")
 
 
+@pytest.mark.soak
 async def test_what_can_not_be_compared_leaves_no_figures(tmp_path: Path) -> None:
     async with opened(project_of_two(tmp_path)) as (app, pilot):
         await press(pilot, *":y", "enter", "vertical_line", "g")

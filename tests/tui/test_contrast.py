@@ -40,6 +40,7 @@ def test_texts_on_all_grounds_of_a_theme_can_be_read(name: str) -> None:
         assert contrast(drawn(variables[f"{pair}-foreground"], on), on) >= AA, pair
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("name", ["textual-dark", "textual-light", "solarized-dark", "high-contrast", "colour-blind"])
 async def test_figures_of_the_matrix_can_be_read_on_every_tint(tmp_path: Path, name: str) -> None:
     async with opened(judged_project(tmp_path)) as (app, pilot):
@@ -107,6 +108,7 @@ async def test_without_colours_a_terminal_s_own_palette_can_be_read(
     assert all(colour is None or colour.is_default for pair in colours for colour in pair)
 
 
+@pytest.mark.soak
 def test_a_cell_that_is_toned_says_what_the_tone_says() -> None:
     """No cell is made of nothing but a tone: its text is never empty where it has one."""
     empty = []

@@ -104,6 +104,7 @@ async def test_a_row_is_markdown_of_one_line_that_steers_nothing(project: Projec
         assert "\\|" in row
 
 
+@pytest.mark.soak
 async def test_the_cell_under_the_cursor_is_copied(project: Project, copied: list[str]) -> None:
     async with opened(project) as (app, pilot):
         await browse(app, pilot)
@@ -112,6 +113,7 @@ async def test_the_cell_under_the_cursor_is_copied(project: Project, copied: lis
         assert copied == ["correct"]
 
 
+@pytest.mark.soak
 async def test_an_id_is_shown_by_its_end_and_copied_whole_and_found_by_its_end(
     project: Project, copied: list[str]
 ) -> None:
@@ -135,6 +137,7 @@ async def test_the_item_screen_copies_what_it_shows(project: Project, copied: li
         assert copied == ["other", ITEM["completion"], "reference: 4\ncompletion: 5\n"]
 
 
+@pytest.mark.soak
 async def test_where_no_program_takes_it_the_text_also_stands_in_a_file(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -89,6 +89,7 @@ async def test_the_first_queue_is_there_with_why_and_every_verdict(project: Proj
         assert "not reviewed yet" in detail
 
 
+@pytest.mark.soak
 async def test_no_line_ends_between_a_verifier_and_what_it_says(tmp_path: Path) -> None:
     made = make_project(tmp_path, numbered(2))
     names = ("exact", "gpt-oss", "judge of two words", "math-verify", "numeric-1", "xverify")
@@ -107,6 +108,7 @@ async def test_no_line_ends_between_a_verifier_and_what_it_says(tmp_path: Path) 
     made.close()
 
 
+@pytest.mark.soak
 async def test_a_key_lays_the_screen_out_anew_only_where_the_text_on_the_row_is_of_another_height(
     tmp_path: Path,
 ) -> None:
@@ -203,6 +205,7 @@ async def test_verifiers_are_chosen_from_a_list(project: Project) -> None:
         assert sorted(order(screen)) == [1, 2, 3, 4]
 
 
+@pytest.mark.soak
 async def test_only_the_rows_where_one_verifier_stands_against_are_listed(project: Project) -> None:
     async with disagreements(project) as (screen, pilot):
         await press(pilot, "V", "2")
@@ -224,6 +227,7 @@ async def test_only_the_rows_where_one_verifier_stands_against_are_listed(projec
         assert wanted(screen).against == ""
 
 
+@pytest.mark.soak
 async def test_the_size_of_the_smaller_side_goes_round(tmp_path: Path) -> None:
     project = make(tmp_path)
     add_run(project, "delta", dict.fromkeys(range(1, 9), YES))
@@ -259,6 +263,7 @@ async def test_conditions_filter_and_a_wrong_one_is_explained(project: Project) 
         assert type(screen.app.screen).__name__ == "HomeScreen"
 
 
+@pytest.mark.soak
 async def test_another_gold_is_another_queue(project: Project) -> None:
     async with disagreements(project) as (screen, pilot):
         await press(pilot, "g")
@@ -268,6 +273,7 @@ async def test_another_gold_is_another_queue(project: Project) -> None:
         assert (wanted(screen).gold, len(order(screen))) == ("imported", 4)
 
 
+@pytest.mark.soak
 async def test_reviewed_items_are_marked_counted_and_hidden(project: Project) -> None:
     deciding.confirm(project, 3, by="dora")
     async with disagreements(project) as (screen, pilot):
@@ -289,6 +295,7 @@ async def test_reviewed_items_are_marked_counted_and_hidden(project: Project) ->
         assert table.cursor == order(screen).index(after)
 
 
+@pytest.mark.soak
 async def test_words_say_what_was_decided_where_there_is_room(project: Project) -> None:
     deciding.mark_error(project, 1, 2, "units", by="dora")
     async with disagreements(project, (120, 40)) as (screen, _):
@@ -324,6 +331,7 @@ async def test_the_last_decision_is_taken_back_from_the_table(project: Project) 
         assert [notice for notice in notices(screen.app) if "You have no decision" in notice]
 
 
+@pytest.mark.soak
 async def test_a_decision_of_somebody_else_is_not_taken_back(project: Project) -> None:
     async with disagreements(project) as (screen, pilot):
         deciding.confirm(project, order(screen)[0], by="dora")
@@ -344,6 +352,7 @@ async def test_it_is_the_coordinators(tmp_path: Path) -> None:
         assert "Open Disagreements" not in titles
 
 
+@pytest.mark.soak
 async def test_conflicts_of_people_lead_to_adjudicate(tmp_path: Path) -> None:
     project = make(tmp_path)
     assign(project, ["amira", "ben"], per_item=2)

@@ -98,6 +98,7 @@ async def test_a_cell_opens_its_items(project: Project) -> None:
         assert item.chosen.verifier == ALPHA
 
 
+@pytest.mark.soak
 async def test_a_group_opens_its_items_only_and_an_empty_cell_none(project: Project) -> None:
     async with counting(project) as (screen, pilot):
         await press(pilot, "end", "right", "right", "enter")
@@ -109,6 +110,7 @@ async def test_a_group_opens_its_items_only_and_an_empty_cell_none(project: Proj
         assert [notice for notice in notices(screen.app) if "no such error" in notice]
 
 
+@pytest.mark.soak
 async def test_a_mark_taken_back_is_counted_no_more(project: Project) -> None:
     async with counting(project) as (screen, pilot):
         made = deciding.mark_error(project, 3, 1, "format", by="dora")
@@ -119,6 +121,7 @@ async def test_a_mark_taken_back_is_counted_no_more(project: Project) -> None:
         assert heads(screen) == ["verifier", "group", "marked", "equivalence", "units", "other"]
 
 
+@pytest.mark.soak
 async def test_the_table_is_written_beside_the_database(project: Project) -> None:
     async with counting(project) as (screen, pilot):
         await press(pilot, "e", "1", "e", "2", "e", "1")

@@ -94,6 +94,7 @@ async def test_a_cell_and_a_row_open_their_pair(tmp_path: Path, size: tuple[int,
         assert app.screen.asked == Pair(a=last.a, b=last.b, protocol="strict")
 
 
+@pytest.mark.soak
 async def test_all_can_be_set_against_one(tmp_path: Path) -> None:
     project = project_of_three(tmp_path)
     async with opened(project) as (app, pilot):
@@ -110,6 +111,7 @@ async def test_all_can_be_set_against_one(tmp_path: Path) -> None:
         assert screen.asked.against is None
 
 
+@pytest.mark.soak
 async def test_some_of_them_can_be_chosen(tmp_path: Path) -> None:
     project = project_of_three(tmp_path)
     async with opened(project) as (app, pilot):
@@ -122,6 +124,7 @@ async def test_some_of_them_can_be_chosen(tmp_path: Path) -> None:
         assert len(screen_of(app).asked.verifiers) == 3
 
 
+@pytest.mark.soak
 async def test_the_pairs_items_protocol_and_gold_come_along(tmp_path: Path) -> None:
     project = project_of_three(tmp_path)
     async with opened(project) as (app, pilot):
@@ -139,6 +142,7 @@ async def test_the_pairs_items_protocol_and_gold_come_along(tmp_path: Path) -> N
         assert "protocol decided" in text_of(app, "#family-head")
 
 
+@pytest.mark.soak
 async def test_what_is_shown_is_saved(tmp_path: Path) -> None:
     project = project_of_three(tmp_path)
     async with opened(project) as (app, pilot):

@@ -61,6 +61,7 @@ async def test_a_flag_is_counted_listed_and_answered(project: Project, size: tup
     assert flag.answer == "undone"
 
 
+@pytest.mark.soak
 async def test_browse_finds_what_is_flagged(project: Project) -> None:
     flag_the_next(project, "amira", "why?")
     async with opened(project, size=(120, 40)) as (app, pilot):
@@ -96,6 +97,7 @@ async def test_the_answer_and_new_guidelines_reach_who_is_at_work(project: Proje
     assert found == [("1", 0), ("1", 0), (new, 1)], "a label names what was read; one after an answer is not blind"
 
 
+@pytest.mark.soak
 async def test_home_tells_what_waits_for_the_annotator(project: Project) -> None:
     at = flag_the_next(project, "amira", "why?")
     coordinating.answer(project, at, "Because.", by="dora")
@@ -110,6 +112,7 @@ async def test_home_tells_what_waits_for_the_annotator(project: Project) -> None
         await until(pilot, lambda: "answered" not in home.matters[0].sentence)
 
 
+@pytest.mark.soak
 async def test_a_question_after_an_answer_keeps_both_in_sight(project: Project) -> None:
     async with desk(project) as it:
         await it.press("exclamation_mark", *"round?", "enter")

@@ -27,6 +27,7 @@ def keys_of(app: WorkbenchApp) -> list[tuple[int, FooterKey]]:
     return app.screen.query_one(Footer).shown
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("key", ["y", "r", "c", "j", "v", "t", "m", "o"])
 async def test_no_key_is_cut_at_80_columns(tmp_path: Path, key: str) -> None:
     async with opened(make_project(tmp_path, [{}])) as (app, pilot):

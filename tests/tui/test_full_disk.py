@@ -70,6 +70,7 @@ async def test_a_label_is_said_to_be_unsaved_and_is_stored_when_there_is_room(
         assert count(project, "label_events", "note = 'because' AND unsure = 1") == 1
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("keys", "kind"),
     [(("exclamation_mark", *"how", "enter"), "flag"), (("x", "6", *"odd", "enter"), "label"), (("l",), "skip")],
@@ -92,6 +93,7 @@ async def test_what_else_is_pressed_is_said_to_be_unsaved(
             assert count(project, "label_events") > before
 
 
+@pytest.mark.soak
 async def test_the_app_opens_walks_through_its_screens_and_leaves(project: Project, disk: SmallDisk) -> None:
     project.close()
     there = open_project(project.path)
@@ -108,6 +110,7 @@ async def test_the_app_opens_walks_through_its_screens_and_leaves(project: Proje
     assert not list(disk.path.glob(".*.part"))
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("do", ["picture", "item"])
 async def test_a_file_beside_the_database_is_whole_or_not_there(project: Project, disk: SmallDisk, do: str) -> None:
     async with opened(project) as (app, pilot):

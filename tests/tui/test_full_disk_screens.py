@@ -143,6 +143,7 @@ def test_every_screen_is_tried_or_writes_nothing() -> None:
     assert WRITE_NOTHING.isdisjoint(act.at for act in ACTS.values())
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     "name", [name if name in SHORT else pytest.param(name, marks=pytest.mark.soak) for name in ACTS]
 )

@@ -32,6 +32,7 @@ def lines(app: WorkbenchApp) -> list[str]:
     return "\n".join(line.text for line in app.screen.listed).splitlines()
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("number", [0, 1])
 async def test_lists_every_action_of_the_screen_below(tmp_path: Path, number: int) -> None:
     async with opened(make_project(tmp_path, numbered(4)), size=SIZES[number]) as (app, pilot):
@@ -122,6 +123,7 @@ async def test_the_palette_has_every_action_and_every_screen(tmp_path: Path) -> 
         assert {f"Open {place.title}" for place in DESTINATIONS.values()} <= titles
 
 
+@pytest.mark.soak
 async def test_a_palette_command_acts_on_the_screen_below(tmp_path: Path) -> None:
     async with opened(make_project(tmp_path, numbered(2))) as (app, pilot):
         await press(pilot, *":y", "enter")

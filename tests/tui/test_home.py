@@ -198,6 +198,7 @@ async def test_a_number_leads_to_the_place_of_its_matter(tmp_path: Path) -> None
         assert type(app.screen).__name__ == "HomeScreen", "there is no ninth matter"
 
 
+@pytest.mark.soak
 async def test_enter_and_the_mouse_lead_there_too_and_the_cursor_stays_with_its_matter(tmp_path: Path) -> None:
     project = open_matters(tmp_path)
     async with opened(project) as (app, pilot):
@@ -238,6 +239,7 @@ async def test_what_takes_long_comes_later_and_what_counts_tell_does_not_wait(
             assert len(screen.matters) == 2, "what can't be measured leaves the others standing"
 
 
+@pytest.mark.soak
 async def test_nothing_is_said_to_be_missing_that_was_only_not_there_when_it_was_measured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -261,6 +263,7 @@ async def test_nothing_is_said_to_be_missing_that_was_only_not_there_when_it_was
         assert listed(app)[0].startswith("1) Nothing is open")
 
 
+@pytest.mark.soak
 async def test_what_is_measured_rests_while_another_screen_is_in_sight(tmp_path: Path) -> None:
     project = open_matters(tmp_path)
     async with opened(project) as (app, pilot):
@@ -381,6 +384,7 @@ async def test_hostile_names_are_only_text(tmp_path: Path, size: tuple[int, int]
         assert not notices(app)
 
 
+@pytest.mark.soak
 async def test_a_data_set_that_is_out_is_said_and_comes_back_from_there(tmp_path: Path) -> None:
     project = make_project(tmp_path, [*numbered(4, dataset="wrong one"), *numbered(2, dataset="right")])
     take_out(project, "wrong one", reason="another file's labels", by="ines")

@@ -53,6 +53,7 @@ async def choose(screen: ImportScreen, **columns: str) -> None:
         screen.query_one(f"#option-{name}", OptionField).value = column
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("size", ONE_SIZE)
 async def test_odd_columns_are_chosen_and_what_would_be_refused_is_seen_before(
     tmp_path: Path, size: tuple[int, int]
@@ -80,6 +81,7 @@ async def test_odd_columns_are_chosen_and_what_would_be_refused_is_seen_before(
         assert project.database.reader().execute("SELECT name FROM verifiers").fetchall() == [("Grader-says",)]
 
 
+@pytest.mark.soak
 async def test_equal_samples_are_kept_where_that_is_chosen(tmp_path: Path) -> None:
     project = make_project(tmp_path)
     file = tmp_path / "samples.csv"
@@ -111,6 +113,7 @@ async def test_what_is_no_file_or_lacks_a_column_is_said_and_nothing_is_written(
         assert project.database.reader().execute("SELECT count(*) FROM completions").fetchone() == (0,)
 
 
+@pytest.mark.soak
 async def test_enter_takes_the_only_name_that_begins_so_and_stays_in_the_field(tmp_path: Path) -> None:
     file = odd(tmp_path)
     (tmp_path / "deep").mkdir()
@@ -145,6 +148,7 @@ async def test_enter_takes_the_only_name_that_begins_so_and_stays_in_the_field(t
         assert app.focused is field.line
 
 
+@pytest.mark.soak
 async def test_a_form_that_is_left_is_there_again_with_its_columns_until_the_file_is_another(tmp_path: Path) -> None:
     project = make_project(tmp_path)
     other = tmp_path / "other.csv"
@@ -176,6 +180,7 @@ async def test_a_form_that_is_left_is_there_again_with_its_columns_until_the_fil
         assert screen_of(app, ImportScreen).values() == {"file": ""}
 
 
+@pytest.mark.soak
 async def test_who_goes_through_the_columns_of_a_field_gives_back_what_others_had(tmp_path: Path) -> None:
     project = make_project(tmp_path)
     async with opened(project) as (app, pilot):
@@ -196,6 +201,7 @@ async def test_who_goes_through_the_columns_of_a_field_gives_back_what_others_ha
         assert screen.values() == before
 
 
+@pytest.mark.soak
 async def test_a_column_called_gold_that_holds_answers_is_offered_for_the_reference(tmp_path: Path) -> None:
     path = tmp_path / "own.csv"
     path.write_text("prompt,gold,model_output\nWhat is 2+2?,4,It is 4\nIs 7 prime?,yes,It is\nWhat is 3+5?,8,\n")
@@ -267,6 +273,7 @@ prompt_id,Prompt,Expected,Model Output,topic,human_ok,grader_v1,latency
 """
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("size", ONE_SIZE)
 async def test_own_columns_are_guessed_and_what_is_a_field_is_no_verifier(
     tmp_path: Path, size: tuple[int, int]
@@ -336,6 +343,7 @@ async def test_rows_in_quarantine_can_be_read(tmp_path: Path) -> None:
         assert "has another type and subtype than" in str(listed.query_one("#quarantine-detail Static", Static).content)
 
 
+@pytest.mark.soak
 async def test_the_arrows_go_from_field_to_field(tmp_path: Path) -> None:
     path = tmp_path / "own.csv"
     path.write_text(OWN)
@@ -353,6 +361,7 @@ async def test_the_arrows_go_from_field_to_field(tmp_path: Path) -> None:
         assert [field.value for field in fields] == before
 
 
+@pytest.mark.soak
 async def test_a_text_that_is_no_table_is_told_at_the_file_which_can_be_named_anew(tmp_path: Path) -> None:
     notes = tmp_path / "notes.txt"
     notes.write_text("hello\nthis is no table\n")
@@ -392,6 +401,7 @@ def test_the_preview_of_problems_says_which_part_is_which(tmp_path: Path) -> Non
     assert said in str(preview_text(found))
 
 
+@pytest.mark.soak
 async def test_a_picked_file_that_is_no_table_is_told_and_leaves_no_columns_of_the_one_before(tmp_path: Path) -> None:
     notes, rows = tmp_path / "notes.txt", odd(tmp_path)
     notes.write_text("hello\nthis is no table\n")
@@ -442,6 +452,7 @@ SWAPPED = "\n".join(
 )
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("size", ONE_SIZE)
 async def test_types_that_stand_swapped_are_shown_as_they_are_taken_and_it_is_said(
     tmp_path: Path, size: tuple[int, int]
@@ -523,6 +534,7 @@ async def test_a_newcomers_gold_is_gold_and_the_graders_ten_errors_are_found_by_
     assert [tuple(one) for one in golds] == [(0, 20), (1, 40)]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("header", ["question,gold,response,is_correct", "question,answer,response,is_correct"])
 async def test_a_right_or_wrong_column_is_a_verifiers_or_gold_and_never_both(tmp_path: Path, header: str) -> None:
     path = tmp_path / "graded.csv"
@@ -545,6 +557,7 @@ async def test_a_right_or_wrong_column_is_a_verifiers_or_gold_and_never_both(tmp
     assert read.execute("SELECT name FROM verifiers").fetchall() == [("is_correct",)]
 
 
+@pytest.mark.soak
 async def test_a_column_named_label_is_no_gold_where_none_is_chosen(tmp_path: Path) -> None:
     path = tmp_path / "graded.csv"
     path.write_text("question,gold,response,label\n" + "".join(f"{n}+1?,{n + 1},It is 2,{n == 1}\n" for n in range(4)))

@@ -181,6 +181,7 @@ async def test_neighbours_open_in_the_order_given_and_each_look_is_recorded(proj
         assert looked_at(project) == [2, 3, 4]
 
 
+@pytest.mark.soak
 async def test_going_on_before_an_item_has_come_shows_the_last_one_asked_for(project: Project) -> None:
     async with showing(project, 1, [1, 2, 3, 4]) as (app, pilot):
         screen = app.screen
@@ -201,6 +202,7 @@ async def test_without_neighbours_there_is_no_next_item(project: Project) -> Non
         assert "This is the last item." in notices(app)
 
 
+@pytest.mark.soak
 async def test_the_pane_in_focus_is_the_tall_one_on_a_narrow_terminal(project: Project) -> None:
     async with showing(project) as (app, pilot):
         for name in ("completion", "evidence", "question", "reference"):
@@ -211,6 +213,7 @@ async def test_the_pane_in_focus_is_the_tall_one_on_a_narrow_terminal(project: P
             await press(pilot, "tab")
 
 
+@pytest.mark.soak
 async def test_finding_in_the_pane_in_focus(project: Project) -> None:
     async with showing(project) as (app, pilot):
         reader = app.screen.query_one("#item-completion", Reader)
@@ -277,6 +280,7 @@ async def test_real_items_open_at_both_sizes(real_file: Path, tmp_path: Path) ->
             assert pane(app, "completion").strip()
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("size", SIZES)
 async def test_the_card_has_both_answers_and_every_verdict(project: Project, size: tuple[int, int]) -> None:
     async with showing(project, 2, [2, 1], size) as (app, pilot):

@@ -70,6 +70,7 @@ async def test_an_item_is_reopened_with_a_reason(project: Project) -> None:
         assert [notice for notice in notices(app) if "It has no label yet" in notice]
 
 
+@pytest.mark.soak
 async def test_no_reason_no_decision(project: Project) -> None:
     async with showing(project) as (_, pilot):
         await press(pilot, "a", "enter", "a", "escape", "x", "escape", "x", "6", "escape")
@@ -86,6 +87,7 @@ async def test_an_item_is_excluded_and_taken_in_again(project: Project) -> None:
         assert "final" in text_of(app, "#item-facts")
 
 
+@pytest.mark.soak
 async def test_other_asks_for_a_note(project: Project) -> None:
     async with showing(project) as (app, pilot):
         await press(pilot, "x", "6", *"[b]odd", "enter")
@@ -94,6 +96,7 @@ async def test_other_asks_for_a_note(project: Project) -> None:
         assert [notice for notice in notices(app) if "needs a note" in notice]
 
 
+@pytest.mark.soak
 async def test_what_people_excluded_is_not_lifted(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(1))
     assign(project, ["amira"], per_item=1)
@@ -128,6 +131,7 @@ async def test_gold_of_what_is_labelled_or_imported_is_not_decided_alone(project
             decide_gold(project, completion, "incorrect", by=coordinator_name())
 
 
+@pytest.mark.soak
 async def test_gold_of_what_is_excluded_is_not_decided(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(1, gold=None))
     async with showing(project) as (app, pilot):

@@ -120,6 +120,7 @@ async def test_a_chosen_verdict_marks_both_its_answers(project: Project, size: t
         assert marked(screen, "completion") == "0.25"
 
 
+@pytest.mark.soak
 async def test_a_place_without_an_answer_is_where_a_verifier_points(project: Project) -> None:
     span = place(COMPLETION, "Perhaps 9.")
     add(project, "execution", Verdict(outcome=Outcome.INCORRECT, reason="exception", candidate_span=span))
@@ -151,6 +152,7 @@ async def test_where_a_verifier_names_no_place_the_own_reading_is_marked_and_sai
         assert not any("▶ completion" in line for line in lines(screen))
 
 
+@pytest.mark.soak
 async def test_offsets_outside_their_text_count_as_none(project: Project) -> None:
     async with showing(project, "odd") as (screen, _):
         assert chosen(screen) == "odd"
@@ -184,6 +186,7 @@ async def test_keys_go_to_each_answer(project: Project, size: tuple[int, int]) -
         await until(pilot, lambda: "▶ So it is 0.25." in in_sight(screen, "completion"))
 
 
+@pytest.mark.soak
 async def test_the_chosen_verdict_is_in_sight_in_a_pane_however_small(project: Project) -> None:
     async with showing(project, "parts") as (screen, pilot):
         await until(pilot, lambda: "› ? abstain parts" in in_sight(screen, "evidence"))
@@ -192,6 +195,7 @@ async def test_the_chosen_verdict_is_in_sight_in_a_pane_however_small(project: P
         await until(pilot, lambda: "› ? abstain parts" in in_sight(screen, "evidence"))
 
 
+@pytest.mark.soak
 async def test_both_answers_stand_one_below_the_other_as_stored_or_rendered(project: Project) -> None:
     async with showing(project, "rules", size=(120, 40)) as (screen, pilot):
         assert "  ▶ reference  1/4" in lines(screen)
@@ -212,6 +216,7 @@ async def test_words_say_what_each_verdict_rests_on(project: Project, size: tupl
         assert "(none found)" in text
 
 
+@pytest.mark.soak
 async def test_the_version_stands_beside_the_chosen_verdict(project: Project) -> None:
     async with showing(project, "rules") as (screen, _):
         text = " ".join(" ".join(lines(screen)).split())
@@ -219,6 +224,7 @@ async def test_the_version_stands_beside_the_chosen_verdict(project: Project) ->
         assert "version silent-1.5" not in text
 
 
+@pytest.mark.soak
 async def test_the_verdicts_an_item_was_opened_for_come_first(project: Project) -> None:
     async with opened(project) as (app, pilot):
         app.push_screen(ItemScreen(1, (), ("parts", "silent")))
@@ -231,6 +237,7 @@ async def test_the_verdicts_an_item_was_opened_for_come_first(project: Project) 
         assert app.screen.chosen.verifier == "silent"
 
 
+@pytest.mark.soak
 async def test_the_chosen_verifier_stays_from_item_to_item(project: Project) -> None:
     async with showing(project, "silent", neighbours=[1, 2]) as (screen, pilot):
         await press(pilot, "right_square_bracket")
@@ -281,6 +288,7 @@ async def test_long_answers_are_cut_and_stay_in_their_pane(tmp_path: Path) -> No
         assert all(len(row) <= width for row in lines(screen))
 
 
+@pytest.mark.soak
 async def test_from_a_filter_by_verdict_its_verifier_is_chosen(tmp_path: Path) -> None:
     from workbench.core.selection import Condition
 
@@ -295,6 +303,7 @@ async def test_from_a_filter_by_verdict_its_verifier_is_chosen(tmp_path: Path) -
         assert chosen(app.screen) == "named"
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("size", SIZES)
 async def test_an_answer_far_inside_a_long_line_comes_into_sight(tmp_path: Path, size: tuple[int, int]) -> None:
     text = "so " * 900 + "it is 42 " + "and so on " * 300

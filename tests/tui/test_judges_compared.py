@@ -115,6 +115,7 @@ def stored_costs(project: Project, run: int) -> tuple[float, float, float]:
     return right, sums[0] / ITEMS, sums[1] / ITEMS
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("size", ONE_SIZE)
 async def test_what_judges_cost_is_seen_beside_how_good_they_are(
     project: Project, server: ScriptedServer, size: tuple[int, int]

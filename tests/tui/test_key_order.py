@@ -31,6 +31,7 @@ def passed(app: WorkbenchApp) -> list[str]:
     return [type(screen).__name__ for screen in app.screen_stack[1:]]
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("begin", "hyr")
 async def test_a_burst_goes_to_the_screen_that_it_names(project: Project, begin: str) -> None:
     async with opened(project) as (app, pilot):

@@ -47,6 +47,7 @@ async def test_several_tags_stand_together_and_each_comes_off_again(project: Pro
     assert stored(project) == [("incorrect", '["reasoning_right","degenerate"]', None)]
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize(("key", "score"), list(zip("01234", PARTIAL_SCORES, strict=True)))
 async def test_a_partial_score_in_two_keys(project: Project, key: str, score: float) -> None:
     async with desk(project) as it:
@@ -56,6 +57,7 @@ async def test_a_partial_score_in_two_keys(project: Project, key: str, score: fl
     assert stored(project) == [("unsuitable", None, score)]
 
 
+@pytest.mark.soak
 async def test_a_partial_score_chosen_again_is_taken_off(project: Project) -> None:
     async with desk(project) as it:
         await it.press("percent_sign", "2", "percent_sign", "2")
@@ -64,6 +66,7 @@ async def test_a_partial_score_chosen_again_is_taken_off(project: Project) -> No
     assert stored(project) == [("correct", None, None)]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("size", SIZES)
 async def test_the_menu_shows_every_tag_in_full_and_marks_those_that_hold(
     project: Project, size: tuple[int, int]
@@ -94,6 +97,7 @@ async def test_on_a_label_they_are_stored_anew_and_undo_takes_them_back(project:
     ]
 
 
+@pytest.mark.soak
 async def test_they_wait_while_an_older_label_is_looked_at(project: Project) -> None:
     async with desk(project) as it:
         await it.press("1")
@@ -108,6 +112,7 @@ async def test_they_wait_while_an_older_label_is_looked_at(project: Project) -> 
     assert rows(project, "SELECT unsure, note FROM label_events ORDER BY id DESC LIMIT 1") == [(1, "half")]
 
 
+@pytest.mark.soak
 async def test_history_and_the_way_back_show_them(project: Project) -> None:
     async with desk(project) as it:
         await it.press("m", "1", "percent_sign", "4", "1", "left_square_bracket")
@@ -117,12 +122,14 @@ async def test_history_and_the_way_back_show_them(project: Project) -> None:
         assert "✓ correct  ◆ reasoning wrong  ◔ 1 right" in it.text()
 
 
+@pytest.mark.soak
 async def test_an_unsuitable_item_takes_them_too(project: Project) -> None:
     async with desk(project) as it:
         await it.press("m", "7", "x", "5")
     assert stored(project) == [("unsuitable", '["degenerate"]', None)]
 
 
+@pytest.mark.soak
 async def test_a_missing_type_is_said_before_all_the_rest(tmp_path: Path) -> None:
     project = make(tmp_path, "labelled")
     async with desk(project) as it:
@@ -135,6 +142,7 @@ async def test_a_missing_type_is_said_before_all_the_rest(tmp_path: Path) -> Non
 # -- marks that contradict the verdict ---------------------------------------------------------------------
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     ("keys", "meant", "stored_then"),
     [
@@ -171,6 +179,7 @@ async def test_a_mark_that_contradicts_a_stored_verdict_is_asked_about(project: 
     assert stored(project)[-1] == ("incorrect", '["reasoning_right"]', None)
 
 
+@pytest.mark.soak
 async def test_with_a_type_still_wanted_it_is_asked_for_after_what_is_meant(tmp_path: Path) -> None:
     project = make(tmp_path, "labelled")
     async with desk(project) as it:

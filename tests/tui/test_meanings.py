@@ -209,6 +209,7 @@ for module, names in {!r}:
 """
 
 
+@pytest.mark.soak
 def test_a_hint_about_a_screen_that_was_never_opened_has_its_key() -> None:
     hints = []
     for file in sorted((ROOT / "workbench" / "app" / "tui").rglob("*.py")):
@@ -228,6 +229,7 @@ def listed(app: WorkbenchApp) -> list[str]:
     return [one.value for one in app.screen.listed]
 
 
+@pytest.mark.soak
 async def test_any_screen_is_three_keys_away(tmp_path: Path) -> None:
     async with opened(make_project(tmp_path, numbered(4))) as (app, pilot):
         for place in DESTINATIONS.values():
@@ -260,6 +262,7 @@ async def test_a_screen_is_gone_to_by_its_name_or_what_is_like_it(tmp_path: Path
             assert type(app.screen).__name__ == "HomeScreen", typed
 
 
+@pytest.mark.soak
 async def test_an_item_is_gone_to_by_the_end_of_its_id(tmp_path: Path) -> None:
     project = make_project(tmp_path, [{"completion_id": f"item-{name}"} for name in ("aa11", "bb22")])
     async with opened(project) as (app, pilot):
@@ -273,6 +276,7 @@ async def test_an_item_is_gone_to_by_the_end_of_its_id(tmp_path: Path) -> None:
         assert type(app.screen).__name__ == "HomeScreen"
 
 
+@pytest.mark.soak
 async def test_a_command_typed_as_a_screen_is_told_where_commands_are(tmp_path: Path) -> None:
     async with opened(make_project(tmp_path, numbered(4)), size=(80, 24)) as (app, pilot):
         await press(pilot, ":", *"export")
@@ -281,6 +285,7 @@ async def test_a_command_typed_as_a_screen_is_told_where_commands_are(tmp_path: 
         assert type(app.screen).__name__ == "CommandPalette"
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("typed", ["y", "accuracy", "b", "c1", "#c1"])
 async def test_annotators_go_to_their_own_screens_only(tmp_path: Path, typed: str) -> None:
     project = make_project(tmp_path, numbered(4))
@@ -310,6 +315,7 @@ async def test_the_app_is_suspended_in_a_terminal_and_not_in_a_browser(
         assert "app.suspend" not in [one.id for one in app.actions_everywhere()]
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("key", ["q", "escape"])
 async def test_going_back_ends_at_home_which_says_how_to_leave(tmp_path: Path, key: str) -> None:
     async with opened(make_project(tmp_path, numbered(4))) as (app, pilot):
@@ -383,6 +389,7 @@ async def test_moved_keys_work(tmp_path: Path) -> None:
         await until(pilot, lambda: not app.is_running)
 
 
+@pytest.mark.soak
 async def test_the_way_here_does_not_grow_with_jumps_and_ends_where_escape_leads(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(4))
     async with opened(project, size=(120, 40)) as (app, pilot):

@@ -19,6 +19,7 @@ def shown(app: WorkbenchApp) -> list[Toast]:
     return [notice for notice in app.screen.query(Toast) if notice.region.height]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("size", SIZES)
 async def test_the_latest_notice_is_the_last_line_and_covers_no_row(tmp_path: Path, size: tuple[int, int]) -> None:
     async with opened(make_project(tmp_path, numbered(60)), size=size) as (app, pilot):
@@ -35,6 +36,7 @@ async def test_the_latest_notice_is_the_last_line_and_covers_no_row(tmp_path: Pa
             assert line < table.region.bottom <= notice.region.y
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("size", SIZES)
 async def test_a_notice_covers_no_line_that_is_typed_into(tmp_path: Path, size: tuple[int, int]) -> None:
     async with opened(make_project(tmp_path, numbered(4)), size=size) as (app, pilot):

@@ -61,6 +61,7 @@ async def test_a_column_that_was_kept_breaks_accuracy_down(project: Project) -> 
         assert not notices(app)
 
 
+@pytest.mark.soak
 async def test_a_group_is_split_by_a_column_that_was_kept(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *":y", "enter", "right", "a", *["down"] * (len(HERE) - 1), "enter")
@@ -68,6 +69,7 @@ async def test_a_group_is_split_by_a_column_that_was_kept(project: Project) -> N
         assert (screen.asked.path[0].field, screen.asked.by) == ("type", f"column:{LEVEL}")
 
 
+@pytest.mark.soak
 async def test_wins_are_counted_by_a_column_that_was_kept(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *":compare", "enter", "b", *["b"] * (len(HERE) - 1))
@@ -78,6 +80,7 @@ async def test_wins_are_counted_by_a_column_that_was_kept(project: Project) -> N
         assert {one.group for one in screen.report.groups} == {"easy", "[red]hard[/]"}
 
 
+@pytest.mark.soak
 async def test_values_that_are_no_types_are_said_where_figures_stand(tmp_path: Path) -> None:
     project = open_project(tmp_path / "p.db", create=True)
     plans = plan_import([table(tmp_path)], columns={"subtype": LEVEL}, graders={"regex": "regex says"})

@@ -50,6 +50,7 @@ async def test_the_title_says_how_far_and_how_fast(project: Project) -> None:
         assert "saved ✓ correct" in it.title()
 
 
+@pytest.mark.soak
 async def test_only_a_first_decision_is_called_fast(project: Project) -> None:
     async with desk(project, "amira", (120, 40)) as it:
         it.app.at_work = AtWork(clock := Clock())
@@ -68,6 +69,7 @@ async def test_only_a_first_decision_is_called_fast(project: Project) -> None:
         assert "fast" not in it.title(), "the item was looked at before the undo"
 
 
+@pytest.mark.soak
 async def test_a_narrow_terminal_leaves_out_what_matters_least(project: Project) -> None:
     async with desk(project, "amira") as it:
         it.app.paces["amira"]._took = dict.fromkeys(range(1000), 9000)
@@ -82,6 +84,7 @@ async def test_a_narrow_terminal_leaves_out_what_matters_least(project: Project)
         assert "s each · ≈ 45 s to go" in it.title()
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("width", [80, 100, 120])
 async def test_the_first_line_stands_still_while_items_change(project: Project, width: int) -> None:
     async with desk(project, "amira", (width, 24)) as it:
@@ -103,6 +106,7 @@ async def test_the_first_line_stands_still_while_items_change(project: Project, 
         assert "Annotate" in seen[0][0]
 
 
+@pytest.mark.soak
 async def test_pace_counts_labels_not_corrections_and_not_what_is_taken_back(project: Project) -> None:
     async with desk(project) as it:
         await it.press("1", "1", "left_square_bracket", "0")
@@ -134,6 +138,7 @@ async def test_a_label_stores_its_keys_and_the_wait_before_it(project: Project) 
     assert 0 < third < 30_000
 
 
+@pytest.mark.soak
 async def test_keys_of_pickers_count_for_the_item(tmp_path: Path) -> None:
     project = make(tmp_path, "labelled")
     async with desk(project) as it:
@@ -143,6 +148,7 @@ async def test_keys_of_pickers_count_for_the_item(tmp_path: Path) -> None:
     project.close()
 
 
+@pytest.mark.soak
 async def test_an_item_that_comes_by_itself_was_not_waited_for(project: Project) -> None:
     async with desk(project) as it:
         for _ in range(ITEMS):
@@ -158,6 +164,7 @@ async def test_an_item_that_comes_by_itself_was_not_waited_for(project: Project)
     assert all(wait is not None for (wait,) in earlier[1:])
 
 
+@pytest.mark.soak
 async def test_reading_time_goes_on_while_a_note_is_typed(project: Project) -> None:
     async with desk(project) as it:
         it.app.at_work = AtWork(clock := Clock())

@@ -23,6 +23,7 @@ def project(tmp_path: Path) -> Project:
     return make(tmp_path)
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     ("before", "pasted", "after", "cut"),
     [
@@ -52,6 +53,7 @@ async def test_a_note_takes_what_there_is_room_for(
         assert note == after if after is not None else "[b]" in note
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("key", ["slash", "c"])
 async def test_every_line_is_cut_with_a_word(project: Project, key: str) -> None:
     async with desk(project) as it:

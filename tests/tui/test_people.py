@@ -67,6 +67,7 @@ async def coordinator(
         yield app, pilot
 
 
+@pytest.mark.soak
 async def test_who_labels_beside_gold_is_told_what_becomes_of_it(project: Project) -> None:
     async with coordinator(project) as (app, pilot):
         await press(pilot, *":a", "enter")
@@ -157,6 +158,7 @@ async def test_keys_wait_for_the_menu_of_people(project: Project, monkeypatch: p
         assert not isinstance(app.screen, PersonScreen)
 
 
+@pytest.mark.soak
 async def test_a_persons_digit_stays_theirs_whoever_else_is_listed(project: Project) -> None:
     async with coordinator(project) as (app, pilot):
         await press(pilot, *":a", "enter")
@@ -184,6 +186,7 @@ async def test_a_person_is_chosen_by_typing_their_name(project: Project) -> None
         assert title(app).startswith("as amira")
 
 
+@pytest.mark.soak
 async def test_figures_of_the_session_are_each_persons_own(project: Project) -> None:
     async with coordinator(project, (120, 40)) as (app, pilot):
         await press(pilot, *":a", "enter", "2", "1", "1")
@@ -204,6 +207,7 @@ async def test_who_came_under_a_name_works_under_no_other(project: Project) -> N
         assert "Person" not in [action.label for action in app.screen.own_actions()]
 
 
+@pytest.mark.soak
 async def test_where_nobody_has_work_it_is_said(project: Project) -> None:
     dora = AdjudicationSession(project, "dora")
     while (conflict := dora.next()) is not None:
@@ -215,6 +219,7 @@ async def test_where_nobody_has_work_it_is_said(project: Project) -> None:
         assert any("has work here" in notice for notice in notices(app))
 
 
+@pytest.mark.soak
 async def test_who_comes_back_from_giving_work_is_asked_who_does_it(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(4))
     people.add_annotators(project, ["amira", "ben"])
@@ -258,6 +263,7 @@ def test_work_begins_where_it_is(project: Project) -> None:
     assert rulings.first_screen(project, "dora") == "adjudicate"
 
 
+@pytest.mark.soak
 async def test_what_was_looked_at_here_was_seen_by_everybody_worked_as(project: Project) -> None:
     async with coordinator(project) as (_, pilot):
         await press(pilot, *":a", "enter", "2", "escape")
@@ -270,6 +276,7 @@ async def test_what_was_looked_at_here_was_seen_by_everybody_worked_as(project: 
     assert {name for (name,) in looked} == {"amira", "dora", coordinator_name()}
 
 
+@pytest.mark.soak
 async def test_an_adjudicator_sees_what_was_stored_and_the_past_decisions(project: Project) -> None:
     async with opened(project, annotator="dora") as (app, pilot):
         await press(pilot, *":j", "enter", "0")
@@ -297,6 +304,7 @@ async def test_who_came_under_a_name_is_offered_no_verifier_to_start(project: Pr
         assert type(app.screen).__name__ == "HomeScreen"
 
 
+@pytest.mark.soak
 async def test_who_starts_no_verifier_after_all_is_where_they_were(project: Project) -> None:
     async with coordinator(project) as (app, pilot):
         await press(pilot, "a")

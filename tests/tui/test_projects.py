@@ -15,6 +15,7 @@ from workbench.app.tui.screens.help import HelpScreen
 from workbench.labelling.people import add_annotators
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("typed", ["own data", "demo", "new", "project"])
 async def test_the_palette_finds_the_way_to_ones_own_data(tmp_path: Path, typed: str) -> None:
     async with opened(make_project(tmp_path, numbered(2))) as (app, pilot):

@@ -78,6 +78,7 @@ async def test_a_judge_answers_without_a_shell(project: Project, size: tuple[int
         assert not listens(server)
 
 
+@pytest.mark.soak
 async def test_the_server_ends_with_the_app_which_says_so(project: Project) -> None:
     async with opened(project) as (app, pilot):
         server = await begun(pilot, app)
@@ -89,6 +90,7 @@ async def test_the_server_ends_with_the_app_which_says_so(project: Project) -> N
     assert not listens(server)
 
 
+@pytest.mark.soak
 async def test_a_refused_connection_leads_to_it_at_the_same_port(project: Project) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -107,6 +109,7 @@ async def test_a_refused_connection_leads_to_it_at_the_same_port(project: Projec
         assert text_of(app, ".form-tested").startswith("✓")
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("typed", ["replay", "sample", "recorded"])
 async def test_the_palette_finds_it(project: Project, typed: str) -> None:
     async with opened(project) as (app, pilot):
@@ -117,6 +120,7 @@ async def test_the_palette_finds_it(project: Project, typed: str) -> None:
         assert screen_of(app, ReplayScreen).query(Static)
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     ("name", "value", "said"),
     [
@@ -171,6 +175,7 @@ async def test_a_port_that_is_taken_and_a_file_without_replies_are_said(project:
             assert "model recorded" in text_of(app, "#replay-served")
 
 
+@pytest.mark.soak
 async def test_a_port_that_a_server_of_one_s_own_has_is_said_with_the_key_that_frees_it(
     project: Project, tmp_path: Path
 ) -> None:
@@ -196,6 +201,7 @@ time.sleep(600)
 """
 
 
+@pytest.mark.soak
 def test_who_is_killed_leaves_no_server_behind(tmp_path: Path) -> None:
     file = write_lines(tmp_path / "r.jsonl", [{"match": "x", "raw": "y"}])
     with subprocess.Popen([sys.executable, "-c", BEGINNER, str(file)], stdout=subprocess.PIPE) as process:

@@ -126,6 +126,7 @@ async def test_one_key_confirms_gold_and_brings_the_next_item(project: Project, 
         ).fetchall() == [(ME, "coordinator")]
 
 
+@pytest.mark.soak
 async def test_why_the_item_is_here_stays_when_its_texts_are_shown_otherwise(project: Project) -> None:
     async with reviewing(project, 2) as (screen, pilot):
         said = review(screen)
@@ -135,6 +136,7 @@ async def test_why_the_item_is_here_stays_when_its_texts_are_shown_otherwise(pro
             assert review(screen) == said
 
 
+@pytest.mark.soak
 async def test_a_single_wrong_verdict_is_chosen_and_two_keys_mark_it(project: Project) -> None:
     async with reviewing(project, 1) as (screen, pilot):
         assert screen.chosen is not None
@@ -150,12 +152,14 @@ async def test_a_single_wrong_verdict_is_chosen_and_two_keys_mark_it(project: Pr
         assert screen.completion != 1
 
 
+@pytest.mark.soak
 async def test_keys_beyond_nine_are_letters(project: Project) -> None:
     async with reviewing(project, 1) as (_, pilot):
         await at_once(pilot, "m", "a")
         assert [row[3] for row in stored(project)] == ["reference-unclear"]
 
 
+@pytest.mark.soak
 async def test_of_several_that_err_one_is_chosen(project: Project) -> None:
     async with reviewing(project, 2) as (screen, pilot):
         assert screen.chosen is None
@@ -163,6 +167,7 @@ async def test_of_several_that_err_one_is_chosen(project: Project) -> None:
         assert stored(project) == [("error", 2, "beta", "format", None, "verifier-gold")]
 
 
+@pytest.mark.soak
 async def test_all_that_err_are_marked_and_taken_back_at_one_go(project: Project) -> None:
     async with reviewing(project, 2) as (screen, pilot):
         await at_once(pilot, "m", "3", "4")
@@ -189,6 +194,7 @@ async def test_undecided_verdicts_come_after_wrong_ones(project: Project) -> Non
         assert stored(project) == [("error", 3, "alpha", "extraction", None, "verifier-gold")]
 
 
+@pytest.mark.soak
 async def test_another_kind_of_error_needs_a_note(project: Project) -> None:
     async with reviewing(project, 1) as (screen, pilot):
         await at_once(pilot, "m", "c", "enter", "m", "c")
@@ -198,6 +204,7 @@ async def test_another_kind_of_error_needs_a_note(project: Project) -> None:
         assert screen.completion != 1
 
 
+@pytest.mark.soak
 async def test_a_note_waits_for_its_decision_and_no_other(project: Project) -> None:
     async with reviewing(project, 2) as (screen, pilot):
         await press(pilot, "c")
@@ -210,6 +217,7 @@ async def test_a_note_waits_for_its_decision_and_no_other(project: Project) -> N
         assert [row[4] for row in stored(project)] == ["odd", None]
 
 
+@pytest.mark.soak
 async def test_a_note_is_not_carried_to_another_item(project: Project) -> None:
     async with reviewing(project, 2) as (screen, pilot):
         await press(pilot, "c")
@@ -311,6 +319,7 @@ async def test_next_and_previous_go_through_the_queue_without_deciding(project: 
         assert stored(project) == []
 
 
+@pytest.mark.soak
 async def test_an_older_decision_of_ones_own_is_taken_back_on_its_item(project: Project) -> None:
     deciding.mark_error(project, 2, 1, "units", by=ME)
     deciding.mark_error(project, 2, 2, "format", by="dora")
@@ -337,6 +346,7 @@ async def test_earlier_reviews_stand_with_the_evidence(project: Project) -> None
 # -- from Accuracy, Browse and Compare -------------------------------------------------------------------------------
 
 
+@pytest.mark.soak
 async def test_the_item_of_a_cell_takes_the_same_keys_and_stays(project: Project) -> None:
     async with looking(project, 2, ("beta",)) as (screen, pilot):
         await at_once(pilot, "m", "1")
@@ -353,6 +363,7 @@ async def test_the_item_of_a_cell_takes_the_same_keys_and_stays(project: Project
         assert review(screen) == ""
 
 
+@pytest.mark.soak
 async def test_what_was_marked_at_one_go_is_taken_back_at_one_go_on_its_item_too(project: Project) -> None:
     async with looking(project, 2) as (screen, pilot):
         await at_once(pilot, "m", "3", "4")

@@ -110,6 +110,7 @@ async def test_a_run_is_started_and_watched_until_it_is_complete(project: Projec
             assert f"{number} {word}" in text_of(app, "#runs-run")
 
 
+@pytest.mark.soak
 async def test_the_last_counts_come_though_nothing_is_written_any_more(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(40))
     run = add_run(project, "going", dict.fromkeys(range(1, 26), Outcome.CORRECT), complete=False, items=40)
@@ -180,6 +181,7 @@ async def test_quitting_leaves_the_run_going(project: Project) -> None:
     until_writing(project, run, ITEMS)
 
 
+@pytest.mark.soak
 async def test_a_dead_runner_is_told_and_resume_goes_on(project: Project) -> None:
     run = verifying.start(project, "slow").run
     kill(until_writing(project, run, ITEMS), signal.SIGKILL)
@@ -193,6 +195,7 @@ async def test_a_dead_runner_is_told_and_resume_goes_on(project: Project) -> Non
         assert len(stored(project, run)) == ITEMS
 
 
+@pytest.mark.soak
 async def test_cursor_and_focus_stay_while_runs_go_on(project: Project) -> None:
     for name in ("one", "two", "three"):
         add_run(project, name, {1: Outcome.CORRECT})
@@ -212,6 +215,7 @@ async def test_cursor_and_focus_stay_while_runs_go_on(project: Project) -> None:
         assert table.selected_id == 2
 
 
+@pytest.mark.soak
 async def test_some_items_only_and_what_is_wrong_is_told_in_place(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *":v", "enter", "a")
@@ -228,6 +232,7 @@ async def test_some_items_only_and_what_is_wrong_is_told_in_place(project: Proje
         assert (run.verifier, run.selection, run.items) == ("half", "gold=correct", ITEMS // 2)
 
 
+@pytest.mark.soak
 async def test_a_name_that_stands_for_other_options_keeps_the_form_and_a_free_one_is_said(project: Project) -> None:
     verifying.start(project, "rouge-l", {"threshold": "0.4"})
     async with opened(project) as (app, pilot):
@@ -306,6 +311,7 @@ def test_times_are_short(seconds: float, text: str) -> None:
     assert runs_screen.duration(seconds) == text
 
 
+@pytest.mark.soak
 async def test_what_is_typed_narrows_the_list_and_what_is_not_installed_stands_apart(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -376,6 +382,7 @@ async def test_a_verifier_is_tried_on_five_items_before_all_and_nothing_of_it_st
         assert [(run.verifier, run.items) for run in run_status.runs(project)] == [("exact", ITEMS)]
 
 
+@pytest.mark.soak
 async def test_options_are_fields_with_their_words_and_are_kept_under_a_name(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, "a")

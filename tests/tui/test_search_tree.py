@@ -122,6 +122,7 @@ async def test_a_node_and_a_rollout_open_their_own_calls(tmp_path: Path, search:
         assert isinstance(app.screen, SearchTreeScreen)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("reuse", ["none", "history", "subtask"])
 def test_every_call_of_a_subtask_belongs_to_a_rollout(tmp_path: Path, reuse: str) -> None:
     project, run = search_with(reuse=reuse).stored(tmp_path)
@@ -134,6 +135,7 @@ def test_every_call_of_a_subtask_belongs_to_a_rollout(tmp_path: Path, reuse: str
     assert all(node.calls for node in search.nodes if node.done)
 
 
+@pytest.mark.soak
 async def test_an_account_that_cannot_be_read_is_no_crash(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(1))
     run = add_judged(project, "judge", 1, [Told("judge")], trace={"judge": "mcts"})

@@ -60,6 +60,7 @@ def state(app: WorkbenchApp) -> str | None:
     return runs[0].state if runs else None
 
 
+@pytest.mark.soak
 async def test_nothing_is_sent_before_estimate_and_trust_are_confirmed(project: Project) -> None:
     with scripted(lambda received: "Final Judgment: Yes") as server:
         prices = ["[prices.qwen]", "input = 1.0", "output = 2.0", 'date = "2026-11-01"']
@@ -99,6 +100,7 @@ class Moody:
         return Scripted(body=chat_reply("Final Judgment: Yes"), headers={"x-workbench-recorded": "[bold]old[/].jsonl"})
 
 
+@pytest.mark.soak
 async def test_errors_are_counted_by_class_and_retried_by_key(project: Project) -> None:
     moody = Moody()
     with scripted(moody) as server:
@@ -126,6 +128,7 @@ async def test_errors_are_counted_by_class_and_retried_by_key(project: Project) 
     assert not any("Something went wrong" in notice for notice in notices(app))
 
 
+@pytest.mark.soak
 async def test_a_run_that_pauses_by_itself_says_why_and_goes_on_by_key(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -181,6 +184,7 @@ async def test_a_judge_is_filled_in_tested_tried_and_started_without_a_second_ca
             assert len(server.received) == asked + ITEMS - 5
 
 
+@pytest.mark.soak
 async def test_calls_are_asked_together_and_their_batch_is_watched(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

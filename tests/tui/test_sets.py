@@ -142,6 +142,7 @@ async def test_building_plans_first_and_freezes_what_the_command_line_would(
         await until(pilot, lambda: made in screen.sets)
 
 
+@pytest.mark.soak
 async def test_a_hard_set_begins_with_a_queue_of_the_judges_that_are_chosen(tmp_path: Path) -> None:
     project = pool(tmp_path)
     async with opened(project) as (app, pilot):
@@ -176,6 +177,7 @@ async def test_versions_that_differ_are_compared(tmp_path: Path) -> None:
         assert remark(screen_of(app, BrowseScreen)).startswith("1 of 1")
 
 
+@pytest.mark.soak
 async def test_the_form_that_publishes_begins_with_the_set_and_a_folder_beside_the_database(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(8, subtype="A1", source="math/x"))
     freeze(project, "small")

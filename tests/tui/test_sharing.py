@@ -101,6 +101,7 @@ async def test_what_is_shown_is_what_is_shared(tmp_path: Path, monkeypatch: pyte
         assert (tmp_path / "p-accuracy-A-subtype-forced-final.csv").read_text("utf-8") == copied[0]
 
 
+@pytest.mark.soak
 async def test_the_terminal_does_not_say_whether_it_took_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     project = judged_project(tmp_path)
     monkeypatch.setattr(sharing, "copy", lambda text: None)
@@ -146,6 +147,7 @@ async def test_any_list_is_saved_as_it_is_arranged(tmp_path: Path) -> None:
         assert lines[0].split(",") == [one.title for one in table.source.columns if one.key not in hidden] != shown
 
 
+@pytest.mark.soak
 async def test_a_list_that_is_too_long_is_not_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     project = judged_project(tmp_path)
     monkeypatch.setattr(sharing, "MAX_ROWS", 3)
@@ -157,6 +159,7 @@ async def test_a_list_that_is_too_long_is_not_cut(tmp_path: Path, monkeypatch: p
         assert not list(tmp_path.glob("p-browse*"))
 
 
+@pytest.mark.soak
 async def test_the_plots_go_to_a_new_folder(tmp_path: Path) -> None:
     project = judged_project(tmp_path)
     (tmp_path / "p-figures").mkdir()
@@ -190,6 +193,7 @@ PUBLISHES = {"sets"}
 """Screens on whose list the key writes what the list is of, not the list."""
 
 
+@pytest.mark.soak
 async def test_every_list_goes_to_a_file_in_every_form(tmp_path: Path) -> None:
     project = judged_project(tmp_path)
     offered: dict[str, set[str]] = {}
@@ -213,6 +217,7 @@ async def test_every_list_goes_to_a_file_in_every_form(tmp_path: Path) -> None:
         assert all(any(word in choice for choice in choices) for word in wanted), name
 
 
+@pytest.mark.soak
 async def test_a_list_as_json_says_what_it_shows(tmp_path: Path) -> None:
     project = judged_project(tmp_path)
     async with opened(project) as (app, pilot):

@@ -28,6 +28,7 @@ def project(tmp_path: Path) -> Project:
     return made
 
 
+@pytest.mark.soak
 async def test_every_table_that_one_can_go_to_has_lines_for_its_rows(project: Project) -> None:
     async with opened(project, size=SHORT) as (app, pilot):
         for name in DESTINATIONS:

@@ -56,6 +56,7 @@ async def test_a_suggestion_is_confirmed_with_one_key_and_the_label_is_marked(ty
     assert unblinded(typed) == {"correctness": {False}, "type": {True}}
 
 
+@pytest.mark.soak
 async def test_another_type_can_be_given_all_the_same(typed: Project) -> None:
     say(typed, "B5")
     await label_one(typed, ON, "B5", "a", "2")
@@ -63,12 +64,14 @@ async def test_another_type_can_be_given_all_the_same(typed: Project) -> None:
     assert unblinded(typed)["type"] == {True}
 
 
+@pytest.mark.soak
 async def test_a_question_outside_the_taxonomy_has_nothing_to_confirm(typed: Project) -> None:
     say(typed, "proof")
     await label_one(typed, ON, "none of these: proof", "enter", "a", "2")
     assert [subtype for _, subtype in labels(typed, "type")] == ["A2"]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("settings", [None, Settings(suggest_types="nobody")])
 async def test_without_suggestions_people_are_blind(typed: Project, settings: Settings | None) -> None:
     say(typed, "B5")

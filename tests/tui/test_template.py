@@ -117,6 +117,7 @@ async def test_from_the_text_to_a_verifier_of_its_own(project: Project, size: tu
         assert {one.verdict for one in verdict_lines(project, "strict", run)} == {"incorrect"}
 
 
+@pytest.mark.soak
 async def test_a_file_that_changed_after_it_was_tried_is_asked_about_anew(project: Project) -> None:
     with scripted(reply) as server:
         judged(project, server)
@@ -141,6 +142,7 @@ async def test_a_file_that_changed_after_it_was_tried_is_asked_about_anew(projec
         assert len(server.received) == asked + 20
 
 
+@pytest.mark.soak
 async def test_what_is_wrong_stands_below_and_nothing_that_was_written_is_lost(project: Project) -> None:
     with scripted(reply) as server:
         judged(project, server)
@@ -198,6 +200,7 @@ async def test_letters_are_written_and_no_text_steers_the_terminal(project: Proj
             assert any("was dropped" in text for text in notices(app))
 
 
+@pytest.mark.soak
 async def test_where_no_template_is_asked_by_there_is_none_to_edit(project: Project) -> None:
     assert wait(project, start(project, "chrf", {}).run).state == "complete"
     async with opened(project) as (app, pilot):
@@ -207,6 +210,7 @@ async def test_where_no_template_is_asked_by_there_is_none_to_edit(project: Proj
         assert app.screen.check_action("template", ()) is False
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("strategy", ["mcts"])
 async def test_a_template_of_ours_that_can_not_be_replaced_says_so(project: Project, strategy: str) -> None:
     with scripted(reply) as server:

@@ -56,6 +56,7 @@ async def shown(project: Project) -> list[tuple[str, list[str], list[str]]]:
     return found
 
 
+@pytest.mark.soak
 async def test_a_check_shows_what_any_item_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pace, "about", lambda seconds: "some time")
     # Whether a decision was fast, and so what there is room for beside it, is up to the machine.

@@ -116,6 +116,7 @@ async def test_from_homes_sentence_about_it_in_three_keys(project: Project) -> N
     assert stored(project) == [("error", 1, "format", None)]
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("way", [":y", ":r", ":b"], ids=["accuracy", "queue", "browse"])
 async def test_cells_queues_and_lists_lead_there_by_one_key(project: Project, way: str) -> None:
     async with opened(project) as (app, pilot):
@@ -137,6 +138,7 @@ async def test_a_decision_is_one_key_to_the_last_of_them(project: Project) -> No
         assert "equivalence 4 (50.0 %)" in shown(screen)
 
 
+@pytest.mark.soak
 async def test_where_the_weakest_cell_is_done_all_of_its_verifier_comes_next(project: Project) -> None:
     add_run(project, "beta", dict.fromkeys([*range(1, 5), 9, 10, 12], NO) | dict.fromkeys([*range(5, 9), 11], YES))
     async with triaging(project) as (screen, pilot):
@@ -225,6 +227,7 @@ async def test_what_differs_is_marked_by_signs_below_it(project: Project) -> Non
             assert lines[place + 1].startswith("  ┃ ")
 
 
+@pytest.mark.few(10)
 @pytest.mark.parametrize("text", [*HOSTILE, "x" * 50_000, "漢字" * 300, "مرحبا بالعالم " * 30, "a\0b\x07", "\n" * 50])
 @pytest.mark.parametrize("size", SIZES)
 async def test_any_text_is_only_text_and_leaves_the_causes_in_sight(
@@ -379,6 +382,7 @@ async def test_like_cases_are_counted_shown_marked_and_taken_back_as_one(project
         assert title(screen).startswith("case 2 of 8 · 0 with a cause · 8 left")
 
 
+@pytest.mark.soak
 async def test_like_cases_are_taken_back_as_one_after_a_new_start(project: Project) -> None:
     async with triaging(project) as (screen, pilot):
         await press(pilot, "1", "space", "4")
@@ -398,6 +402,7 @@ async def test_picked_is_of_one_card_only(project: Project) -> None:
         assert "decided" in shown(screen)
 
 
+@pytest.mark.soak
 async def test_a_cause_of_ones_own_is_named_once_and_then_offered(project: Project) -> None:
     async with triaging(project) as (screen, pilot):
         await press(pilot, "0", "3")
@@ -448,6 +453,7 @@ async def test_without_people_gold_stays_and_so_does_the_card(project: Project) 
         assert [notice for notice in notices(screen.app) if "2 annotators must label it again" in notice]
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("key", "suffix"), [("1", "csv"), ("2", "md"), ("3", "tex")])
 async def test_paragraph_and_table_are_files(project: Project, key: str, suffix: str) -> None:
     async with triaging(project) as (_, pilot):
@@ -464,6 +470,7 @@ async def test_without_verifiers_it_says_what_to_do(tmp_path: Path) -> None:
         assert not isinstance(screen.app.screen, TriageScreen)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("size", "meanings"), [((80, 24), ERRORS_IN_SHORT), ((120, 40), ERROR_CATEGORIES)])
 async def test_what_each_cause_means_stands_beside_it(
     project: Project, size: tuple[int, int], meanings: dict[ErrorCategory, str]
@@ -504,6 +511,7 @@ def test_marks_that_say_nothing_are_left_out() -> None:
 # -- others are open
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("size", ONE_SIZE)
 async def test_when_all_is_read_it_is_said_where_cases_are_open_and_a_key_goes_there(
     project: Project, size: tuple[int, int]
@@ -533,6 +541,7 @@ async def test_when_all_is_read_it_is_said_where_cases_are_open_and_a_key_goes_t
         assert "No verifier has an open case." in notices(screen.app)[-1]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("size", "meanings"), [((80, 24), CODE_ERRORS_IN_SHORT), ((120, 40), CODE_ERROR_CATEGORIES)])
 async def test_programs_are_shown_as_they_are_and_have_no_final_answer(
     tmp_path: Path, size: tuple[int, int], meanings: dict[ErrorCategory, str]

@@ -39,6 +39,7 @@ async def label_some(it: Desktop, *keys: str) -> list[int]:
     return seen
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("restart", [False, True], ids=["at once", "after a restart"])
 async def test_it_walks_back_over_items_one_label_a_key(project: Project, restart: bool) -> None:
     async with desk(project) as it:
@@ -62,6 +63,7 @@ async def walk_back(project: Project, it: Desktop, order: list[int]) -> None:
     assert it.completion == order[0]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("restart", [False, True], ids=["at once", "after a restart"])
 async def test_both_tasks_are_taken_back_one_after_the_other(tmp_path: Path, restart: bool) -> None:
     project = make(tmp_path, "labelled")
@@ -87,6 +89,7 @@ async def walk_back_both(project: Project, it: Desktop, order: list[int]) -> Non
         assert len(in_force(project)) == 2 * left
 
 
+@pytest.mark.soak
 async def test_what_was_taken_back_comes_again_in_the_same_order(project: Project) -> None:
     async with desk(project) as it:
         seen = []
@@ -117,6 +120,7 @@ async def test_a_correction_comes_off_first_then_the_label(project: Project) -> 
     assert in_force(project) == []
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("purpose", ["check", "repeat"])
 async def test_checks_and_repeats_are_taken_back_like_any_label(project: Project, purpose: str) -> None:
     async with desk(project) as it:

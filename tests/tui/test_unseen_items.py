@@ -54,6 +54,7 @@ def question_of(project: Project, completion: int) -> int:
     return row[0]
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("questions", [1, 2, 6])
 async def test_verdict_and_type_as_a_habit_label_each_item_once(tmp_path: Path, questions: int) -> None:
     shared = make_shared(tmp_path, questions)
@@ -68,6 +69,7 @@ async def test_verdict_and_type_as_a_habit_label_each_item_once(tmp_path: Path, 
     assert labels(shared, "type") == [(question, "A1") for question in typed]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("key", "stored"), [("enter", ["B5"]), ("escape", ["B5"])])
 async def test_the_picker_opens_with_the_known_type_which_a_key_keeps(
     shared: Project, key: str, stored: list[str]
@@ -87,6 +89,7 @@ async def test_the_picker_opens_with_the_known_type_which_a_key_keeps(
     assert [value for _, value in labels(shared, "type")] == stored
 
 
+@pytest.mark.soak
 async def test_the_known_type_can_be_changed_at_the_second_completion(shared: Project) -> None:
     async with desk(shared) as it:
         question = question_of(shared, it.completion)
@@ -106,6 +109,7 @@ async def test_keys_in_one_go_stay_with_their_items(shared: Project) -> None:
     assert [verdict for _, verdict in labels(shared)] == ["incorrect", "incorrect"]
 
 
+@pytest.mark.soak
 async def test_the_known_type_is_no_suggestion_of_a_model(shared: Project) -> None:
     add_complete_run(shared, "typist", types(dict.fromkeys(range(1, 4), "C1")), kind=ANSWER_TYPE)
     async with desk(shared, settings=Settings(suggest_types="typist")) as it:
@@ -116,6 +120,7 @@ async def test_the_known_type_is_no_suggestion_of_a_model(shared: Project) -> No
     assert [value for _, value in labels(shared, "type")] == ["B5"]
 
 
+@pytest.mark.soak
 async def test_an_earlier_label_that_is_corrected_asks_for_the_type_as_any(shared: Project) -> None:
     async with desk(shared) as it:
         first = it.completion
@@ -126,6 +131,7 @@ async def test_an_earlier_label_that_is_corrected_asks_for_the_type_as_any(share
     assert len(labels(shared)) == 3
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("habit", ["0a1", "0b1", "0ab1", "0d1"])
 async def test_a_verdict_behind_a_key_that_does_nothing_is_dropped(trusted: Project, habit: str) -> None:
     async with desk(trusted) as it:
@@ -138,6 +144,7 @@ async def test_a_verdict_behind_a_key_that_does_nothing_is_dropped(trusted: Proj
         assert labels(trusted) == [(first, "incorrect"), (second, "correct")]
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("keys", [("1", "l", "1"), ("1", "j", "1"), ("1", "C", "escape", "1"), ("1", "u", "1")])
 async def test_a_verdict_behind_a_key_that_does_something_counts(trusted: Project, keys: tuple[str, ...]) -> None:
     async with desk(trusted) as it:
@@ -145,6 +152,7 @@ async def test_a_verdict_behind_a_key_that_does_something_counts(trusted: Projec
     assert [verdict for _, verdict in labels(trusted)] == ["correct", "correct"]
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("early", ["x", "m", "percent_sign", "t"])
 async def test_a_choice_whose_menu_was_asked_for_too_early_is_no_verdict(trusted: Project, early: str) -> None:
     async with desk(trusted) as it:

@@ -89,6 +89,7 @@ def bare(title: str) -> str:
     return title.removesuffix(" …").casefold()
 
 
+@pytest.mark.soak
 async def test_no_two_commands_of_the_palette_are_called_the_same(project: Project) -> None:
     async with opened(project) as (app, pilot):
         for key in "hvyrgb":
@@ -244,6 +245,7 @@ async def test_the_reason_of_a_refused_overwrite_is_in_sight(project: Project) -
     assert there.read_text(encoding="utf-8") == "x"
 
 
+@pytest.mark.soak
 async def test_a_folder_that_cannot_be_written_is_said_at_the_file(project: Project, tmp_path: Path) -> None:
     async with opened(project) as (app, pilot):
         app.open_verb("export", file=str(tmp_path / "nowhere" / "a.csv"))
@@ -266,6 +268,7 @@ async def form_for(app: WorkbenchApp, pilot: Pilot[None], name: str, **begin: st
     return screen_of(app, VerbScreen)
 
 
+@pytest.mark.soak
 async def test_what_was_typed_stands_there_again_until_it_is_run(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await form_for(app, pilot, "assign")
@@ -290,6 +293,7 @@ async def test_what_was_typed_stands_there_again_until_it_is_run(project: Projec
         assert (await form_for(app, pilot, "assign")).values()["annotators"] == ""
 
 
+@pytest.mark.soak
 async def test_what_was_cleared_is_not_there_again(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await form_for(app, pilot, "assign")
@@ -298,6 +302,7 @@ async def test_what_was_cleared_is_not_there_again(project: Project) -> None:
         assert (await form_for(app, pilot, "assign")).values()["annotators"] == ""
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("size", ONE_SIZE)
 @pytest.mark.parametrize(
     ("option", "typed", "told"),
@@ -356,6 +361,7 @@ async def test_what_was_tried_is_done_from_its_result(project: Project, size: tu
         assert app.screen is form
 
 
+@pytest.mark.soak
 async def test_the_next_file_has_a_name_of_its_own_and_it_is_said_where_it_is(
     project: Project, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -373,6 +379,7 @@ async def test_the_next_file_has_a_name_of_its_own_and_it_is_said_where_it_is(
         assert form.values()["file"] == "c.csv"
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("size", ONE_SIZE)
 async def test_pairs_to_train_with_come_of_verdicts_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
@@ -415,6 +422,7 @@ def shown_text(app: App[None]) -> str:
     return "\n".join("".join(span.text for span in line.spans) for line in document.lines)
 
 
+@pytest.mark.soak
 async def test_fields_that_few_need_are_shown_once_they_are_asked_for(project: Project) -> None:
     async with opened(project, size=(80, 24)) as (app, pilot):
         form = await form_for(app, pilot, "export")
@@ -439,6 +447,7 @@ async def test_fields_that_few_need_are_shown_once_they_are_asked_for(project: P
         await press(pilot, "f9")
 
 
+@pytest.mark.soak
 async def test_a_field_that_few_need_is_shown_where_the_form_begins_with_it(project: Project) -> None:
     async with opened(project) as (app, pilot):
         app.open_verb("export", **{"per-question": "2"})

@@ -107,6 +107,7 @@ async def test_from_a_wrong_item_to_what_another_parser_would_change(project: Pr
     )
 
 
+@pytest.mark.soak
 async def test_another_template_is_asked_for_a_sample_once_that_was_accepted(project: Project) -> None:
     with scripted(replies) as server:
         judged(project, server)
@@ -131,6 +132,7 @@ async def test_another_template_is_asked_for_a_sample_once_that_was_accepted(pro
             assert len(server.received) == asked + 20
 
 
+@pytest.mark.soak
 async def test_a_new_verifier_is_saved_under_a_name(project: Project) -> None:
     with scripted(replies) as server:
         judged(project, server)
@@ -152,6 +154,7 @@ async def test_a_new_verifier_is_saved_under_a_name(project: Project) -> None:
         assert len(server.received) == asked
 
 
+@pytest.mark.soak
 async def test_what_is_wrong_stands_at_its_field_or_below_them(project: Project) -> None:
     assert wait(project, start(project, "bleu").run).state == "complete"
     async with opened(project) as (app, pilot):
@@ -169,6 +172,7 @@ async def test_what_is_wrong_stands_at_its_field_or_below_them(project: Project)
         assert screen.found.report.means == "local"
 
 
+@pytest.mark.soak
 async def test_a_verifier_without_options_says_so(project: Project) -> None:
     assert wait(project, start(project, "exact").run).state == "complete"
     async with opened(project) as (app, pilot):

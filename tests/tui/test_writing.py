@@ -67,6 +67,7 @@ def call_shown(app: WorkbenchApp) -> str:
     return "" if document is None else document.text
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("verb", FORMS)
 async def test_what_writes_is_begun_and_read_in_the_app(project: Project, server: ScriptedServer, verb: str) -> None:
     need_a_sandbox()
@@ -91,6 +92,7 @@ async def test_solutions_are_selected_in_the_app(project: Project, server: Scrip
         assert "1 problem" in said
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("size", ONE_SIZE)
 async def test_every_call_is_gone_through(project: Project, server: ScriptedServer, size: tuple[int, int]) -> None:
     async with opened(project, size=size) as (app, pilot):

@@ -27,6 +27,7 @@ def test_every_kind_counts_shares_of_data_sets(kind: str) -> None:
         assert value <= 0.2, row
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("single", [False, True])
 def test_null_projects_go_through_the_commands(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], single: bool

@@ -173,6 +173,7 @@ async def test_without_a_good_link_nobody_is_in(project: Project, chromium: Any)
     assert labels(project) == []
 
 
+@pytest.mark.soak
 async def test_a_page_of_another_server_on_this_machine_drives_nothing(project: Project, chromium: Any) -> None:
     async def page(_: web.Request) -> web.Response:
         return web.Response(text="<!DOCTYPE html><title>evil</title>", content_type="text/html")
@@ -210,6 +211,7 @@ async def test_a_page_of_another_server_on_this_machine_drives_nothing(project: 
     assert labels(project) == []
 
 
+@pytest.mark.soak
 async def test_a_cut_line_is_said_and_mended(project: Project, chromium: Any) -> None:
     async with server_process(project) as (process, address, links):
         ann = await opened(chromium, f"{address.url}/enter#{links['ann']}")
@@ -226,6 +228,7 @@ async def test_a_cut_line_is_said_and_mended(project: Project, chromium: Any) ->
         await ann.shows(at)
 
 
+@pytest.mark.soak
 async def test_who_opens_it_twice_has_it_in_the_newer_window(project: Project, chromium: Any) -> None:
     async with server_process(project) as (_, address, links):
         first = await opened(chromium, f"{address.url}/enter#{links['ann']}")
@@ -241,6 +244,7 @@ async def test_who_opens_it_twice_has_it_in_the_newer_window(project: Project, c
         await comes(second.page, "document.querySelector('#over').open")
 
 
+@pytest.mark.soak
 async def test_flag_answer_guidelines_and_conflicts_reach_whom_they_are_for(project: Project, chromium: Any) -> None:
     """Ann asks and is answered, both are told of new guidelines, and the adjudicator begins on the conflicts."""
     assign(project, ["ann", "ben"], per_item=2, adjudicator="dora")

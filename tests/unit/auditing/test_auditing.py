@@ -119,6 +119,7 @@ FAULTS: dict[Family, tuple[str, Callable[[Any], Any]]] = {
 }
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_fault_of_each_family_is_found(path: Path, family: Family, monkeypatch: pytest.MonkeyPatch) -> None:
     place, spoilt = FAULTS[family]
@@ -145,6 +146,7 @@ def test_a_new_project_has_nothing_to_count_and_says_why(tmp_path: Path) -> None
     assert all(one.figures == 0 and one.reason for one in report.families)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("lacks", ["gold", "a verdict", "all items, excluded"])
 def test_groups_in_which_nothing_counts_are_counted_alike(tmp_path: Path, lacks: str) -> None:
     """Of the real code problems none has gold, and a set of solutions may be without a verdict."""

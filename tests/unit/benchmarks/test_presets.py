@@ -37,6 +37,7 @@ def test_the_sources_are_those_of_table_7() -> None:
     assert sum(one.questions for one in found) == 122_889
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     ("source", "licence"),
     [

@@ -27,6 +27,7 @@ def wrong(path: Path) -> dict[str, str]:
     return {finding.name: finding.remedy for finding in examine(path) if not finding.ok}
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("kind", KINDS, ids=[kind.__name__ for kind in KINDS])
 @pytest.mark.parametrize(
     "what", ["label_events", "completion_text", "sqlite_autoindex_label_events_1", "sqlite_schema"]
@@ -143,6 +144,7 @@ def test_a_newer_version_is_named(rich: Path, tmp_path: Path) -> None:
     assert (found.name, "newer workbench" in found.message) == ("file", True)
 
 
+@pytest.mark.soak
 def test_a_schema_whose_bytes_are_no_text_is_said_to_be_damaged(rich: Path, tmp_path: Path) -> None:
     data = rich.read_bytes()
     (tmp_path / "p.db").write_bytes(data.replace(b"CREATE TABLE models", b"CREATE TABLE mo\xffels", 1))

@@ -46,6 +46,7 @@ def test_of_a_whole_database_every_row_comes_back(rich: Path, tmp_path: Path) ->
     assert tables(tmp_path / "out.db") == tables(rich)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("kind", KINDS, ids=[kind.__name__ for kind in KINDS])
 def test_every_label_that_can_be_read_comes_back(rich: Path, tmp_path: Path, kind: Any) -> None:
     labels = table(rich, "label_events")
@@ -67,6 +68,7 @@ def test_every_label_that_can_be_read_comes_back(rich: Path, tmp_path: Path, kin
     assert {finding.name for finding in diagnosis(tmp_path / "out.db") if not finding.ok} == set()
 
 
+@pytest.mark.soak
 def test_the_last_row_before_what_is_lost_comes_back(rich: Path, tmp_path: Path) -> None:
     labels, pages = table(rich, "label_events"), owners(rich)
     # Those on which nothing but the end of the file follows: no index is whole, and nobody knows how far to look.

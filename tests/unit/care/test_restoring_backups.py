@@ -169,6 +169,7 @@ BAD: dict[str, Callable[[Path], object]] = {
 }
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("spoiled", BAD.values(), ids=BAD)
 def test_what_is_no_good_backup_replaces_nothing(home: Path, spoiled: Callable[[Path], object]) -> None:
     spoiled(home / "copy.db")
@@ -255,6 +256,7 @@ def test_an_archive_is_restored_as_a_backup(home: Path) -> None:
     assert models(home / "p.db") == 1
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("moment", ["kept", "replaced"])
 @pytest.mark.parametrize("crashed", [False, True])
 def test_a_restore_that_is_killed_leaves_the_whole_old_or_the_whole_new(
@@ -293,6 +295,7 @@ def test_a_file_system_without_links_keeps_it_too(home: Path, monkeypatch: pytes
     assert (models(home / "p.db"), models(home / "new.db"), models(home / "p.db.before-restore-1")) == (0, 0, 4)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("crashed", [False, True])
 @pytest.mark.parametrize("does", ["restore", "backup"])
 def test_whoever_opens_the_new_database_at_once_keeps_the_log_it_writes(

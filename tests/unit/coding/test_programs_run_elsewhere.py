@@ -79,6 +79,7 @@ def limits_of(path: Path, run: int) -> list[float | None]:
         return [one.limits.get("scratch_bytes") for one in of_run(project.database.reader(), run)]
 
 
+@pytest.mark.soak
 def test_tests_evolve_against_solutions_that_write(tmp_path: Path, done: Callable[..., Any], call: Call) -> None:
     path = imported(tmp_path, done, (WRITES, WRONG))
     with scripted(reply) as server:
@@ -138,6 +139,7 @@ PACKAGED = f"import msgspec\n{SIGNATURE}\n    return msgspec.json.decode(msgspec
 ROOMY = f"{SIGNATURE}\n    return text if len(bytearray(1200 << 20)) else None\n"
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("reference", "options"),
     [

@@ -91,6 +91,7 @@ def test_every_command_that_reads_a_named_file_is_tried() -> None:
     assert reading == set(COMMANDS)
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("name", [*COMMANDS, *NAMED])
 def test_a_project_s_own_files_are_refused_and_its_locks_stay(
     name: str, project: Project, tmp_path: Path, call: Call

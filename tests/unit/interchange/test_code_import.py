@@ -241,6 +241,7 @@ def _dump(project: Project) -> list[str]:
         connection.close()
 
 
+@pytest.mark.soak
 def test_a_killed_import_of_code_shows_nothing_and_the_next_one_completes(tmp_path: Path) -> None:
     path = tmp_path / "p.db"
     first = open_project(path, create=True)

@@ -34,6 +34,7 @@ def imported(call: Call, *arguments: object) -> dict[str, Any]:
     return report
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("name", FAMILIES)
 def test_one_import_and_some_labels_say_how_good_a_grader_is(call: Call, tmp_path: Path, name: str) -> None:
     database, verifier = tmp_path / "p.db", FAMILIES[name]

@@ -226,6 +226,7 @@ def test_work_that_was_ended_anywhere_is_gone_on_with(
     assert not list(tmp_path.glob("out*parts*"))
 
 
+@pytest.mark.soak
 def test_a_process_that_is_killed_judges_only_what_is_missing(tmp_path: Path) -> None:
     source = lines(tmp_path / "in.jsonl", rows(4000))
     target = tmp_path / "out.jsonl"
@@ -340,6 +341,7 @@ def test_two_processes_do_not_work_on_one_file(tmp_path: Path) -> None:
     other.close()
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("workers", [1, 2])
 def test_rows_that_workers_are_slow_with_keep_no_more_of_the_file_in_memory_than_is_meant(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int

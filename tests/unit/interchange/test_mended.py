@@ -34,6 +34,7 @@ def broken(number: int) -> dict[str, Any]:
     return {key: value for key, value in ROWS[number].items() if key != "answer"}
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     ("change", "field", "said"),
     [

@@ -265,6 +265,7 @@ def test_other_files_are_told_from_databases(machines: Machines, tmp_path: Path)
     assert [bool(report.not_read) for report in reports] == [True, False]
 
 
+@pytest.mark.soak
 def test_a_merge_that_is_killed_is_started_again(machines: Machines) -> None:
     whole, random, killed = dump(machines.whole), Random(5), 0
     home = machines.copy("home")

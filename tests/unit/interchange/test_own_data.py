@@ -128,6 +128,7 @@ WORDS: list[tuple[Any, str | None]] = [
 ]
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("value", "verdict"), WORDS)
 def test_one_table_says_what_words_mean(project: Project, tmp_path: Path, value: Any, verdict: str | None) -> None:
     row = {"completion_id": "c", "question": "q", "answer": "a", "response": "r", "grade": value}
@@ -477,6 +478,7 @@ def test_columns_of_types_and_names_are_told_by_their_values(tmp_path: Path) -> 
     assert "Did you mean" not in said
 
 
+@pytest.mark.soak
 def test_a_column_that_numbers_samples_of_a_question_is_offered_as_their_id(tmp_path: Path) -> None:
     header = ["id", "question", "answer", "response", "grade"]
     file = table(tmp_path, [[f"{n}", f"{n % 3}+1?", "2", "It is 2.", f"g{n}"] for n in range(6)], header)
@@ -532,6 +534,7 @@ def test_a_verifiers_column_is_not_gold_too(project: Project, tmp_path: Path, co
         taken(project, graded(tmp_path, [*GRADED[:4], column]), [f"gold={column}"], (f"g={column}",))
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("name", "n"), [("is_correct", 0), ("Is correct", 0), ("other", 12)])
 def test_gold_is_not_measured_by_the_column_it_was_read_from(
     project: Project, tmp_path: Path, name: str, n: int

@@ -68,6 +68,7 @@ def ids(lines: list[Any]) -> list[str]:
     return [line["completion_id"] for line in lines]
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     ("condition", "verifiers", "items"),
     [
@@ -123,6 +124,7 @@ def test_it_means_the_same_wherever_items_are_chosen(project: Project, tmp_path:
         read_conditions("verdict=correct", ["a", "b"])
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     ("asked", "message"),
     [

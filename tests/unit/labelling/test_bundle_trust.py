@@ -204,6 +204,7 @@ def forge_guidelines(scene: Scene) -> None:
         add_version(project, "Everything is correct.", by="ann")
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("forgery", SAID)
 def test_what_its_person_may_not_say_there_is_refused_and_the_rest_taken(scene: Scene, forgery: str) -> None:
     forge, field = SAID[forgery]

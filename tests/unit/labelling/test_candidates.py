@@ -83,6 +83,7 @@ def test_long_answers_and_short_ends_are_no_reason(reference: str, completion: s
     assert candidates("What is 3 + 4?", reference, completion) == []
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("unit", ["?", "\n", ". ", "prove ", "write a ", "(", "answer "])
 def test_hostile_texts_take_no_time(unit: str) -> None:
     text = unit * 50_000

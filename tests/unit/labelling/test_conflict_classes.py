@@ -232,6 +232,7 @@ def test_the_type_of_a_question_is_chosen_by_its_completions(chen: ConflictClass
     assert chen.among(opened, [Condition("completion_id", "=", "c1")]) == []
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("field", ["gold", "model", "verdict:rule", "state", "subtype", "source"])
 def test_conflicts_are_not_chosen_by_what_is_not_shown(chen: ConflictClasses, field: str) -> None:
     opened: OpenClass = chen.open("correct/incorrect")

@@ -105,6 +105,7 @@ def live(project: Project, life: list[LabelEvent]) -> None:
             continue
 
 
+@pytest.mark.soak
 @settings(max_examples=40)
 @given(life=lives())
 def test_a_history_comes_back_whole_in_a_fresh_database(

@@ -209,6 +209,7 @@ def test_a_late_label_reopens_an_adjudicated_item(project: Project, tmp_path: Pa
     assert status(project).states["conflict"] == 1
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize(
     ("line", "field"),
     [

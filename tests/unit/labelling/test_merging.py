@@ -196,6 +196,7 @@ def test_any_order_and_grouping_gives_the_same(
         assert canonical(target) == whole
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     ("column", "value"),
     [
@@ -241,6 +242,7 @@ def test_a_malformed_event_is_refused_and_the_rest_merges(
     assert report.people == {"bob": 1, "eve": 1}
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("form", [str.upper, "{{{}}}".format, lambda text: text.replace("-", ""), "urn:uuid:{}".format])
 def test_another_form_of_a_uuid_is_the_same_event(home: Project, other: Project, form: Callable[[str], str]) -> None:
     name = "0d5b9c1e-abcd-4000-8000-00000000000a"
@@ -255,6 +257,7 @@ def test_another_form_of_a_uuid_is_the_same_event(home: Project, other: Project,
     assert canonical(home) == before
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("strange", ["０d5b9c1eabcd40008000000000000000a", "_d5b9c1eabcd4000800000000000000a", "mine"])
 @pytest.mark.parametrize("column", ["uuid", "supersedes", "seen"])
 def test_what_is_no_uuid_names_no_event(home: Project, other: Project, column: str, strange: str) -> None:
@@ -463,6 +466,7 @@ def test_names_that_are_no_text_are_of_no_item(home: Project, other: Project) ->
     assert taken(merged(home, other)) == (1, 0, [f"{uuid(2)} note", f"{uuid(1)} subject"][::-1])
 
 
+@pytest.mark.soak
 def test_a_merge_that_is_killed_and_begun_again_ends_as_one_that_was_not(
     home: Project, other: Project, tmp_path: Path
 ) -> None:

@@ -132,6 +132,7 @@ def test_conflicts_and_times_so_far_are_projected(project: Project) -> None:
     assert plan(project, within=0.1, per_item=1).conflict_rate is None
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("said", "per_item", "lacks", "adjudications"),
     [

@@ -48,6 +48,7 @@ def first_values(session: AdjudicationSession, count: int) -> list[str]:
     return [session.open("correctness", item).opinions[0].value for item in range(1, count + 1)]
 
 
+@pytest.mark.soak
 def test_the_order_of_a_and_b_says_nothing_of_who_it_was(tmp_path: Path) -> None:
     project = disputed(tmp_path, 300)
     people.add_annotators(project, ["dora"])

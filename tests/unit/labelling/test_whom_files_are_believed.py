@@ -56,6 +56,7 @@ SEEMING = {
 }
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("how", SEEMING)
 def test_a_name_that_looks_like_anothers_is_nobodys(project: Project, tmp_path: Path, how: str) -> None:
     people.add_annotators(project, ["strasse", "copa"])
@@ -73,6 +74,7 @@ def test_a_name_that_looks_like_anothers_is_nobodys(project: Project, tmp_path: 
     assert [person.name for person in people.annotators(project)] == before
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     "name", ["jose", "Jose", "amira2", "Ира", "Ольга Ben", "amira b", "o2", "ami-ra", "美咲", "Ωmega"]
 )
@@ -127,6 +129,7 @@ FORGED: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("forgery", FORGED)
 def test_a_file_of_one_person_says_nothing_for_others_and_decides_nothing(
     project: Project, tmp_path: Path, forgery: str

@@ -64,6 +64,7 @@ async def test_every_one_of_two_thousand_items_gets_its_one_reply() -> None:
     await _run(2000, 3.0)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "limits",
     [Limits(rpm=2400, concurrency=64), Limits(tpm=2400 * 120, concurrency=64)],

@@ -8,7 +8,6 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.representatives import representatives
 from tests.servers.memory import HeldClock, MemoryJournal
 from tests.servers.providers import CASES, Provider, providers
 from tests.servers.scripted import Received, Scripted, ScriptedServer, scripted
@@ -93,7 +92,8 @@ async def play(provider: Provider, case: str) -> Played:
     return played
 
 
-@pytest.mark.parametrize(("name", "case"), representatives(CELLS))
+@pytest.mark.few
+@pytest.mark.parametrize(("name", "case"), CELLS)
 def test_every_cell(name: str, case: str) -> None:
     provider, expected = providers()[name], CASES[case]
     cell = provider.cell(case)
@@ -140,6 +140,7 @@ def billed(provider: Provider, case: str) -> float:
     return (300 * PRICE.input + tokens * PRICE.output) / 1e6
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("case", ["plain", "thinking"])
 @pytest.mark.parametrize("name", providers())
 async def test_what_a_run_may_cost_is_kept_by_the_servers_own_count(name: str, case: str) -> None:

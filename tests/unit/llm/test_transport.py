@@ -149,6 +149,7 @@ async def test_nobody_there_and_no_such_name() -> None:
     assert "name" in unknown.detail
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "no-such-host.invalid"])
 @pytest.mark.parametrize("is_ready", [True, False], ids=["at a later call", "at the first"])
 async def test_where_no_descriptor_is_left_no_server_is_blamed(host: str, *, is_ready: bool) -> None:

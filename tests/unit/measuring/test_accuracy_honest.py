@@ -88,6 +88,7 @@ def test_intervals_of_a_single_question_are_not_passed_off_as_clustered(
     ) == (questions == 1)
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("by", [None, "type", "subtype", "reason", "type,domain"])
 @pytest.mark.parametrize("verifiers", [(), ("good",), ("always-correct",), ("good", "majority-by-type")])
 def test_baselines_stand_last_in_every_table(project: Project, by: str | None, verifiers: tuple[str, ...]) -> None:

@@ -170,12 +170,14 @@ def check(project: Project, by: str, protocol: Protocol3) -> None:
     check_averages(report, expected, protocol)
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("by", FIELDS)
 def test_every_figure_of_the_sample_equals_the_oracle(sample: Project, by: str, protocol: Protocol3) -> None:
     check(sample, by, protocol)
 
 
+@pytest.mark.few(4)
 @pytest.mark.real_data
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("by", FIELDS)

@@ -128,6 +128,7 @@ def test_recorded_scores_are_calibrated_within_their_questions(tmp_path: Path, s
         assert (row.ece or 1) < 0.07 < min(score.ece or 0, verdict.ece or 0)
 
 
+@pytest.mark.soak
 def test_every_reading_has_a_reliability_plot(project: Project, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     assert call(project, "--figures", str(tmp_path / "plots")).exit_code == 0

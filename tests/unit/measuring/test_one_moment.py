@@ -70,6 +70,7 @@ class Meddler:
         return self.seen
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     ("change", "figures"),
     [

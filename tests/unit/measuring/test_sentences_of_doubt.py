@@ -105,6 +105,7 @@ def test_the_ceiling_of_some_items_speaks_of_their_gold_alone(tmp_path: Path) ->
     assert whole.wrong > 10 * noisy.wrong
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("error", [(0.1, 0.1), (0.04, 0.2)], ids=["alike", "unequal"])
 @pytest.mark.parametrize("together", [0.0, 0.25], ids=["independent", "hard items"])
 def test_the_ceiling_is_where_a_verifier_that_is_always_right_is_measured(

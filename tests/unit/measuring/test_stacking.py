@@ -99,6 +99,7 @@ def file(request: pytest.FixtureRequest) -> Path:
     return SAMPLE if request.param == "sample" else request.getfixturevalue("real_file")
 
 
+@pytest.mark.soak
 def test_simulated_is_what_comes_of_running_it(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "own"))
     known = made(tmp_path / "known", file)

@@ -150,6 +150,7 @@ def test_another_parser_flips_what_a_run_with_it_finds(project: Project) -> None
     assert (found.changed, found.needed) == ({"parser": ("verifybench@1", "verifybench@2")}, None)
 
 
+@pytest.mark.soak
 @pytest.mark.real_data
 @pytest.mark.parametrize("judge", ["ice-score", "verifybench"])
 def test_another_parser_on_the_real_rows(tmp_path: Path, shared_data: Path, real_file: Path, judge: str) -> None:
@@ -180,11 +181,13 @@ def other_local(project: Project) -> None:
         require_as_run(project, found, "before", name)
 
 
+@pytest.mark.soak
 def test_other_options_of_a_verifier_that_works_here(project: Project) -> None:
     pytest.importorskip("sacrebleu")
     other_local(project)
 
 
+@pytest.mark.soak
 @pytest.mark.real_data
 def test_other_options_on_the_real_rows(tmp_path: Path, real_file: Path) -> None:
     pytest.importorskip("sacrebleu")
@@ -243,6 +246,7 @@ def template(project: Project) -> str:
     return str(file)
 
 
+@pytest.mark.soak
 def test_another_template_says_what_it_would_take_and_asks_for_a_sample(project: Project) -> None:
     with scripted(replying(REPLIES)) as server:
         run(project, "llm-judge", "before", **judged_by(server))
@@ -290,6 +294,7 @@ def test_the_price_is_said_where_it_is_known(project: Project) -> None:
     assert found.report.needed.cost > 0
 
 
+@pytest.mark.soak
 def test_a_server_that_refuses_ends_it_with_a_reason_and_nothing_is_lost(project: Project) -> None:
     served = 0
 

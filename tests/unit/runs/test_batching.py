@@ -83,6 +83,7 @@ def total(provider: BatchProvider, info: RunInfo) -> None:
     assert (info.usage.calls, info.usage.open) == (provider.made.total(), 0)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("kind", "more"), [*((kind, {}) for kind in KINDS), ("openai", {"model": "gpt-5-pro"})])
 def test_a_batch_says_what_single_calls_say_at_half_the_price(tmp_path: Path, kind: str, more: dict[str, str]) -> None:
     """In two projects, which share no replies; without delimiters their requests are the same."""
@@ -139,6 +140,7 @@ KILLS = [
 """Each kind at one step, each step with one kind; all in soak."""
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(("kind", "step"), KILLS)
 def test_a_runner_killed_at_a_step_leaves_nothing_to_be_asked_twice(tmp_path: Path, kind: str, step: str) -> None:
     project = make_project(tmp_path, rows(40))
@@ -156,6 +158,7 @@ def test_a_runner_killed_at_a_step_leaves_nothing_to_be_asked_twice(tmp_path: Pa
     project.close()
 
 
+@pytest.mark.soak
 def test_a_runner_killed_before_anything_was_sent_sends_it_once(tmp_path: Path, openai: BatchProvider) -> None:
     project = make_project(tmp_path, rows(40))
     openai.refused.add("upload")
@@ -169,6 +172,7 @@ def test_a_runner_killed_before_anything_was_sent_sends_it_once(tmp_path: Path, 
     project.close()
 
 
+@pytest.mark.soak
 def test_a_runner_killed_while_it_stores_goes_on_with_the_rest(tmp_path: Path, openai: BatchProvider) -> None:
     project = make_project(tmp_path, rows(40))
     openai.expires = 4
@@ -267,6 +271,7 @@ def test_batches_are_no_larger_than_their_provider_takes(
     assert (ended.state, [calls for _, calls in openai.batches]) == ("complete", [15, 15, 10])
 
 
+@pytest.mark.soak
 def test_a_wrong_key_pauses_the_run_in_the_servers_words(runs: HereRunner, openai: BatchProvider) -> None:
     openai.wrong_key = True
     ended = done(runs, openai)
@@ -343,6 +348,7 @@ def test_what_has_no_batches_is_refused_by_name(
 # -- beside other runs, paused, cancelled
 
 
+@pytest.mark.soak
 def test_other_runs_do_not_wait_for_a_batch(tmp_path: Path, openai: BatchProvider) -> None:
     openai.polls = 10**9
     project = make_project(tmp_path, rows(20))
@@ -360,6 +366,7 @@ def test_other_runs_do_not_wait_for_a_batch(tmp_path: Path, openai: BatchProvide
     project.close()
 
 
+@pytest.mark.soak
 def test_a_paused_run_goes_on_with_its_batch_and_takes_no_other_way(tmp_path: Path, openai: BatchProvider) -> None:
     openai.polls = 10**9
     project = make_project(tmp_path, rows(20))
@@ -376,6 +383,7 @@ def test_a_paused_run_goes_on_with_its_batch_and_takes_no_other_way(tmp_path: Pa
     project.close()
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("at_work", [True, False])
 def test_a_cancelled_run_cancels_its_batch_and_keeps_what_was_answered(
     tmp_path: Path, openai: BatchProvider, at_work: bool

@@ -35,6 +35,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     return make_project(tmp_path, numbered(2))
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("option", "name", "changes"),
     [

@@ -44,6 +44,7 @@ def paused(project: Project, run: int) -> None:
     assert wait_for_request(project, run).state == "paused"
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("end", [killed, paused])
 def test_nothing_the_sandbox_started_outlives_its_run(project: Project, end: Callable[[Project, int], None]) -> None:
     info = start(project, "execution", {"timeout": "600"}, workers=2)

@@ -67,6 +67,7 @@ def bodies(server: ScriptedServer) -> list[dict[str, Any]]:
     return [one.body for one in server.received if "messages" in one.body]
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("words", COMMANDS)
 def test_every_command_that_writes_sends_them(call: Call, tmp_path: Path, database: Path, words: str) -> None:
     need_a_sandbox()
@@ -101,6 +102,7 @@ CONTINUED = ("code write-tests", "code pool", "code evolve")
 CHANGES = ("reasoning_effort=high", 'extra_body={"min_p": 0.1}', "fold_system=true")
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("words", "change"),
     [

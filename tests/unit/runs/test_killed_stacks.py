@@ -44,6 +44,7 @@ def test_what_is_killed_anywhere_repeats_no_answered_call(made: Scenario) -> Non
     assert kills == COMMITS + 3
 
 
+@pytest.mark.soak
 def test_a_stages_budget_and_a_pause_hold_over_a_kill(made: Scenario) -> None:
     wanted, _ = made.uninterrupted()
     check_budget(made, wanted, call=2)
@@ -51,6 +52,7 @@ def test_a_stages_budget_and_a_pause_hold_over_a_kill(made: Scenario) -> None:
     check_pause(made, wanted, call=2, later=DEAR)
 
 
+@pytest.mark.soak
 def test_what_was_refused_is_asked_again_where_errors_are_to_be(made: Scenario) -> None:
     wanted, _ = made.uninterrupted()
     with made.trial() as trial:

@@ -157,6 +157,7 @@ CLOCKS = {
 """What the clocks have done since a runner's last sign of life; the second one stands still with the machine."""
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("what", CLOCKS)
 def test_no_clock_makes_a_living_runner_dead(
     project: Project, sleeper: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch, what: str
@@ -215,6 +216,7 @@ def test_a_runner_that_is_stopped_stays_the_only_one(tmp_path: Path, monkeypatch
     stands_still(tmp_path, monkeypatch, seconds=0.0)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("stands_there", [False, True], ids=["moved", "replaced"])
 def test_a_runner_ends_if_its_file_is_moved_and_its_run_continues_once_it_is_put_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, stands_there: bool
@@ -238,6 +240,7 @@ def test_a_runner_ends_if_its_file_is_moved_and_its_run_continues_once_it_is_put
         assert (ended.run, ended.state, ended.done) == (info.run, "complete", 300)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("put_there", [None, "other.db"], ids=["moved", "replaced"])
 def test_a_runner_without_a_run_waits_for_no_file_that_is_away(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, put_there: str | None

@@ -189,6 +189,7 @@ def test_every_piece_comes_back_once(seed: int, nodes: int, deaths: int, count: 
         assert sum(node.deaths for node in sink.noted.nodes) <= deaths
 
 
+@pytest.mark.soak
 @given(seed=st.integers(0, 10**6), nodes=st.integers(1, 4), deaths=st.integers(0, 12), room=st.integers(1, 30))
 @settings(max_examples=150, deadline=None)
 def test_where_there_is_no_room_nothing_is_taken_and_nothing_is_left_over(

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from tests.background import kill, runner_ends, runner_pid, until
 from tests.helpers import make_project, numbered
 from tests.servers.scripted import Received, Scripted, ScriptedServer, chat_reply, scripted
@@ -95,6 +97,7 @@ def test_the_stored_tree_tells_the_calls_and_the_same_search_asks_nothing(tmp_pa
     assert sent == sum(total.values()) - writing // 3
 
 
+@pytest.mark.soak
 def test_a_kill_in_mid_tree_repeats_no_stored_call_and_changes_nothing(tmp_path: Path) -> None:
     with new_project(tmp_path / "whole") as project, scripted(modelled) as server:
         expected = finished(project, start(project, server))

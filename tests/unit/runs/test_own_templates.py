@@ -211,6 +211,7 @@ NAMES = [
 ]
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_hostile_name_is_refused(project: Project, name: str) -> None:
     with pytest.raises(UsageError, match="not a valid template file name"):

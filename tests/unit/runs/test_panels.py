@@ -156,6 +156,7 @@ def test_nobody_is_asked_before_the_user_has_accepted_every_members_server_and_t
     assert all(part in wanted for part in ("http://h:1", "http://other:1", "mine.toml"))
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize(
     ("members", "said"),
     [

@@ -245,6 +245,7 @@ def check_rules(project: Project, least_rows: int, *families: str) -> ProbeRepor
     return report
 
 
+@pytest.mark.soak
 def test_the_rules_over_the_sample(tmp_path: Path) -> None:
     project = open_project(tmp_path / "p.db", create=True)
     import_files(project, plan_import([SAMPLE]))

@@ -73,6 +73,7 @@ def test_asked_once_and_never_again(project: Project, server: ScriptedServer) ->
     assert more.calls == len(server.received) - report.calls > 0
 
 
+@pytest.mark.soak
 def test_a_stack_says_which_stage_let_a_probe_in(project: Project, server: ScriptedServer) -> None:
     with scripted(lambda got: "Final Judgment: Yes") as last:
         project.path.with_name("workbench.toml").write_text(

@@ -41,6 +41,7 @@ def test_every_exchange_is_a_line_and_is_found_again(tmp_path: Path, body: bytes
     assert json.loads(answer) == REPLY
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("stored", [b"", b"no JSON\n", b'{"a": "\xff"}', b"[" * 100_000, b'{"a": "b\nc"}'])
 def test_what_a_foreign_database_holds_instead_of_a_reply_breaks_no_line(tmp_path: Path, stored: bytes) -> None:
     with here(tmp_path, 1) as runs, scripted(lambda _: "Yes") as server:

@@ -21,6 +21,7 @@ ITEMS = 120
 AT_ONCE = 10
 
 
+@pytest.mark.soak
 def test_a_server_that_is_overloaded_for_a_while_costs_few_calls(tmp_path: Path) -> None:
     refusing = Refusing(overloaded_for(3, after=10), speed=1)
     with refused_command(tmp_path, refusing, ITEMS, latency=0.1) as run:
@@ -28,6 +29,7 @@ def test_a_server_that_is_overloaded_for_a_while_costs_few_calls(tmp_path: Path)
         assert 0 < refusing.wasted <= AT_ONCE + 8
 
 
+@pytest.mark.soak
 def test_replies_that_are_cut_off_are_no_verdicts_and_paid_for(tmp_path: Path) -> None:
     refusing = Refusing(never, cuts=20, speed=1)
     with refused_command(tmp_path, refusing, ITEMS, latency=0.02) as run:
@@ -35,6 +37,7 @@ def test_replies_that_are_cut_off_are_no_verdicts_and_paid_for(tmp_path: Path) -
         assert 0 < refusing.wasted <= ITEMS // 8
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("refuses", "words"), [(served_a_day(40), "requests per day"), (revoked_after(60), "key has been revoked")]
 )

@@ -23,12 +23,14 @@ AT_ONCE = 10
 """Calls in flight, which may all be refused before anybody knows."""
 
 
+@pytest.mark.soak
 def test_who_has_too_much_to_do_for_a_while_is_waited_for(tmp_path: Path) -> None:
     with refused_run(tmp_path, Refusing(overloaded_for(90), speed=20), ITEMS) as run:
         run.check_whole(run.start(concurrency=str(AT_ONCE)))
         assert 0 < run.refusing.wasted <= AT_ONCE + 15
 
 
+@pytest.mark.soak
 def test_a_limit_a_minute_is_found_out_and_kept(tmp_path: Path) -> None:
     with refused_run(tmp_path, Refusing(fifty_every(60), speed=60), ITEMS) as run:
         run.check_whole(run.start(concurrency=str(AT_ONCE)))

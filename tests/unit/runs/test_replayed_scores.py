@@ -64,6 +64,7 @@ def judged(project: Project, url: str, name: str, sees_reference: bool) -> None:
     assert (ended.state, ended.message) == ("complete", None)
 
 
+@pytest.mark.soak
 @pytest.mark.real_data
 def test_recorded_scores_over_http_give_the_published_figures(tmp_path: Path, recorded: list[dict[str, Any]]) -> None:
     lines = [

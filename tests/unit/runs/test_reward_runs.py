@@ -52,6 +52,7 @@ def run(project: Project, kind: str, name: str, server: ScriptedServer) -> int:
     return number
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", ["rm", "reward-model"])
 def test_a_saved_threshold_trusts_no_database_from_somebody_else(
     project: Project, server: ScriptedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str

@@ -144,6 +144,7 @@ def test_windows_and_limits_meet_exactly(project: Project, lease: Lease, monkeyp
     assert stored(project, info.run) == set(range(1, 31))
 
 
+@pytest.mark.few(4)
 @pytest.mark.usefixtures("plugin")
 @pytest.mark.parametrize("verifier", ["moody", "moody-inline"])
 @pytest.mark.parametrize(
@@ -239,6 +240,7 @@ def test_a_stored_verdict_is_never_overwritten(project: Project, lease: Lease) -
     assert [line.verdict for line in verdict_lines(project, "exact")] == ["correct"]
 
 
+@pytest.mark.few(4)
 @pytest.mark.usefixtures("plugin")
 @pytest.mark.parametrize(("ask", "state"), [(pause, "paused"), (cancel, "cancelled")])
 @pytest.mark.parametrize("kind", ["slow", "slow-apart"])

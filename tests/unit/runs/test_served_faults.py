@@ -57,6 +57,7 @@ def test_a_server_that_fails_one_call_in_five_loses_and_repeats_nothing(
         check_sums(runs.project, ended)
 
 
+@pytest.mark.soak
 def test_a_killed_runner_repeats_no_committed_response_and_lists_the_rest(project: Project) -> None:
     with launched(latency=0.05) as stub:
         begun = start(project, VERIFIER, options(stub.url, concurrency=AT_ONCE))
@@ -71,6 +72,7 @@ def test_a_killed_runner_repeats_no_committed_response_and_lists_the_rest(projec
         check_kills(project, begun.run, stub, kept, AT_ONCE)
 
 
+@pytest.mark.soak
 def test_a_runner_that_is_told_to_end_stores_what_is_in_flight(project: Project) -> None:
     with launched(latency=0.05) as stub:
         begun = start(project, VERIFIER, options(stub.url, concurrency=AT_ONCE))
@@ -84,6 +86,7 @@ def test_a_runner_that_is_told_to_end_stores_what_is_in_flight(project: Project)
         assert stub.counts()["requests"] == ITEMS
 
 
+@pytest.mark.soak
 def test_a_runner_lives_on_while_every_call_waits(project: Project) -> None:
     go = threading.Event()
 

@@ -141,6 +141,7 @@ def test_no_export_carries_the_secret_or_a_call(runs: HereRunner, server: Script
         assert b"I think so." not in content
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("config", ["", "[]", '{"options": {"model": 7}, "config": {}}', '{"options": {}}'])
 def test_a_foreign_configuration_is_refused_in_words(runs: HereRunner, server: ScriptedServer, config: str) -> None:
     runs.start(server.url)

@@ -120,6 +120,7 @@ def test_a_call_that_is_refused_is_an_error_of_its_item_alone(runs: HereRunner) 
     check_sums(runs.project, ended)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("completion", "detail"),
     [

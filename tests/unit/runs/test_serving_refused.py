@@ -31,6 +31,7 @@ def verdicts(runs: HereRunner) -> int:
     return found
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     "refusal",
     [

@@ -341,6 +341,7 @@ def test_workers_that_cannot_start_pause_the_run(project: Project, monkeypatch: 
         assert "no workers here" in (found.message or "")
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("answers", [1, 4, 7])
 def test_kill_9_repeats_no_answered_call(project: Project, answers: int) -> None:
     """The runner is killed while calls of both stages are in flight; every reply that was committed is used."""

@@ -153,6 +153,7 @@ def test_a_newer_version_s_complete_run_drops_the_older_one_s_entries(
     assert cached(project) == 4
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     ("deed", "verdict", "reason"),
     [
@@ -177,6 +178,7 @@ def test_a_bomb_in_the_second_stage_costs_only_its_own_verdict(
     assert len(asked(project)) == 4
 
 
+@pytest.mark.soak
 def test_items_that_had_no_more_time_are_counted_and_judged_again(project: Project) -> None:
     add(project, "later a", "later hang", "now")
     ended = run(project)
@@ -194,6 +196,7 @@ def test_items_that_had_no_more_time_are_counted_and_judged_again(project: Proje
     assert lines(project)[1].reason == "compared"
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("ask", "state"), [(pause, "paused"), (cancel, "cancelled")])
 def test_a_request_stops_both_stages_and_resume_goes_on(project: Project, ask: Any, state: str) -> None:
     add(project, *[f"later {number}" for number in range(20)], *["now"] * 20)
@@ -213,6 +216,7 @@ def test_a_request_stops_both_stages_and_resume_goes_on(project: Project, ask: A
     assert stored(project, info.run) == set(range(1, 41))
 
 
+@pytest.mark.soak
 def test_a_killed_runner_loses_nothing_stored_and_asks_nothing_stored_again(tmp_path: Path) -> None:
     project = make_project(tmp_path)
     add(project, *[f"later {number}" if number % 2 else "now" for number in range(1_000)])

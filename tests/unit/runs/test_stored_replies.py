@@ -132,6 +132,7 @@ def test_what_a_reader_could_not_read_is_asked_again_by_it_and_read_by_others(ru
         assert len(server.received) == 2 * ITEMS
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     ("reply", "reason"),
     [

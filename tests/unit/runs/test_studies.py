@@ -114,6 +114,7 @@ def test_a_sweep_pays_only_for_what_is_new_and_goes_on(project: Project, server:
     assert max(map(len, sweep_text(report).splitlines())) <= 80
 
 
+@pytest.mark.soak
 def test_the_commands(project: Project, server: ScriptedServer) -> None:
     path = str(project.path)
     options = [word for name, value in {**SMALL, "base_url": server.url}.items() for word in ("-o", f"{name}={value}")]

@@ -53,6 +53,7 @@ def ended(project: Project, info: RunInfo) -> str:
     return wait(project, info.run).state
 
 
+@pytest.mark.soak
 def test_a_settings_file_waits_for_its_user(project: Project, server: ScriptedServer) -> None:
     configure(project, server)
     with pytest.raises(NotTrustedError, match=server.url):
@@ -146,6 +147,7 @@ def test_a_wrong_value_is_named_by_file_and_field(project: Project, server: Scri
     assert "workbench.toml" not in caught.value.message
 
 
+@pytest.mark.soak
 def test_a_preview_needs_no_trust_and_no_network(project: Project, server: ScriptedServer) -> None:
     configure(project, server)
     (call,) = preview_calls(project, "judge", {}, "c1")

@@ -63,6 +63,7 @@ def test_what_a_model_said_of_each_item_is_there(project: Project) -> None:
     assert stored(project) == (0, 0, 0)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("status", "body", "advice"),
     [
@@ -97,6 +98,7 @@ def test_a_trial_killed_midway_is_listed_nowhere_and_goes_when_its_runner_rests(
         until(lambda: stored(project) == (0, 0, 0))
 
 
+@pytest.mark.soak
 def test_a_trial_whose_runner_was_killed_too_goes_with_the_next_run(project: Project) -> None:
     asked, go_on = threading.Event(), threading.Event()
 

@@ -132,6 +132,7 @@ def test_a_start_joins_the_run_at_work(project: Project, other: Project) -> None
     assert run_info(project, info.run).verdicts == {"correct": ITEMS, "incorrect": 0, "abstain": 0, "error": 0}
 
 
+@pytest.mark.soak
 def test_pause_cancel_and_resume_from_two_front_ends(project: Project, other: Project) -> None:
     info = start(project, "slow-apart", workers=2)
     until_writing(project, info.run, ITEMS)
@@ -207,6 +208,7 @@ def test_a_runner_told_to_end_leaves_its_run_queued(project: Project) -> None:
     assert wait(project, info.run).done == ITEMS
 
 
+@pytest.mark.soak
 def test_a_verifier_that_ends_the_runner_again_and_again_fails(project: Project) -> None:
     add_items(project.database, [{"dataset": "moods", "completion": "crash"}])
     info = start(project, "moody-inline", selection=Selection((parse_condition("dataset=moods"),)))

@@ -169,6 +169,7 @@ def test_questions_that_never_differ_count_as_questions_and_not_as_items() -> No
     assert figures(same).ci == pytest.approx((-most, most))
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("discordance", [0.01, 0.1, 0.3])
 @pytest.mark.parametrize(("questions", "together"), [(10, 0.7), (50, 0.3), (200, 0.7)])
 def test_intervals_of_differences_hold_the_truth(questions: int, together: float, discordance: float) -> None:

@@ -105,6 +105,7 @@ def plain_bootstrap(items: list[Item], samples: int, seed: int) -> dict[str, tup
     return {metric: tuple(np.quantile(values, (0.025, 0.975))) for metric, values in found.items()}
 
 
+@pytest.mark.soak
 def test_with_many_questions_intervals_are_about_those_of_a_plain_bootstrap() -> None:
     items = some(900)
     expected = plain_bootstrap(items, 1_000, 11)
@@ -162,6 +163,7 @@ def test_balanced_accuracy_is_put_together_from_four_shares() -> None:
     assert found.ci == pytest.approx((d - sqrt(down), d + sqrt(up)), abs=1e-9)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("prevalence", [0.03, 0.1, 0.5])
 @pytest.mark.parametrize("questions", [20, 100])
 def test_intervals_hold_where_a_class_is_rare(questions: int, prevalence: float) -> None:

@@ -209,6 +209,7 @@ def test_strata_weigh_groups_by_their_items() -> None:
     assert found.classical_ci == pytest.approx(exact)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("items", "rates"), [(300, (0.925, 0.975)), (600, (0.955, 0.985)), (300, (0.96, 1.0))])
 def test_few_labels_that_stand_for_many_items_are_no_certainty(items: int, rates: tuple[float, float]) -> None:
     """Half of the items have a sixth of their labels, and errors are so rare that these often show none."""
@@ -224,6 +225,7 @@ def test_few_labels_that_stand_for_many_items_are_no_certainty(items: int, rates
     assert held / 600 >= 0.93
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("items", "labels", "rates"),
     # Half of the items, or nine tenths, have few labels, and errors of their own: they may show none, or one or two.

@@ -62,6 +62,7 @@ def test_the_interval_holds_the_estimate_and_is_a_share(tpr: float, tnr: float, 
     assert expected - 1e-12 <= high <= 1
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("prevalence", [0.2, 0.5, 0.8])
 def test_the_interval_covers_where_completions_of_a_question_are_alike(prevalence: float) -> None:
     """One correct and one incorrect completion a question; a lenient question accepts both."""

@@ -27,6 +27,7 @@ PICTURES: dict[str, Picture] = {
 FORMATS = get_args(PictureFormat)
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("name", PICTURES)
 def test_every_plot_has_the_same_bytes_each_time_in_each_format(name: str) -> None:
     first = draw_picture(PICTURES[name], FORMATS)

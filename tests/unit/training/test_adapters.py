@@ -191,6 +191,7 @@ def closed(monkeypatch: pytest.MonkeyPatch, stack: tuple[Path, ScriptedServer, t
         one.close()
 
 
+@pytest.mark.few(4)
 @pytest.mark.filterwarnings("ignore:.*never probed")
 def test_a_stack_judges_and_asks_only_for_what_reaches_its_judge(
     harness: Harness, stack: tuple[Path, ScriptedServer, threading.Event]
@@ -214,6 +215,7 @@ def test_a_stack_judges_and_asks_only_for_what_reaches_its_judge(
     assert len(model.received) == 4
 
 
+@pytest.mark.few(4)
 @pytest.mark.filterwarnings("ignore:.*never probed")
 def test_what_has_no_verdict_by_the_deadline_pays_what_is_undecided(
     harness: Harness, stack: tuple[Path, ScriptedServer, threading.Event]
@@ -239,6 +241,7 @@ def test_completions_of_a_harness_are_judged_together(harness: Harness, monkeypa
     assert harness([Case("2", r"\boxed{2}")] * 100, "exact") == [{"acc": 1.0, "undecided": 0.0}] * 100
 
 
+@pytest.mark.few(4)
 def test_tests_judge_and_pay_as_they_are_told(harness: Harness) -> None:
     tests = json.dumps(CODE)
     cases = [Case(tests, RIGHT), Case(tests, HALF), Case(CODE["tests"], HALF), Case(tests, "def double(x: return")]

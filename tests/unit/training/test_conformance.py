@@ -62,6 +62,7 @@ def by_reward(rows: list[dict[str, Any]], verifier: str) -> dict[str, Told]:
     }
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("verifier", ["rules", "chrf"])
 def test_the_sample_s_rewards_are_a_run_s_verdicts(tmp_path: Path, verifier: str) -> None:
     rows = [json.loads(line) for line in SAMPLE.read_text(encoding="utf-8").splitlines()]

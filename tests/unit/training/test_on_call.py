@@ -134,6 +134,7 @@ def test_no_reward_is_made_up_where_no_call_can_succeed(tmp_path: Path) -> None:
     assert counts(tmp_path / "c.db") == (0, "paused")
 
 
+@pytest.mark.soak
 def test_a_journal_is_one_process_s(tmp_path: Path) -> None:
     with scripted(lambda received: YES) as model:
         options = {"base_url": model.url, "model": "m"}

@@ -49,6 +49,7 @@ def figures(report: Any) -> Any:
     return structs.replace(report, created_at="", seconds=0.0, slowest_ms=0.0, calls=0, at=UNSET)
 
 
+@pytest.mark.soak
 def test_a_served_stack_says_which_stage_let_a_probe_in(project: Project) -> None:
     with scripted(answer) as first, scripted(lambda _: "Final Judgment: Yes") as last:
         judges = "".join(
@@ -90,6 +91,7 @@ def test_the_command_probes_what_a_server_serves(project: Project, monkeypatch: 
         assert (document["at"], document["verifier"], document["rows"]) == (server.url, "rules", 3)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("name", "options"), [("exact", {}), ("rules", {"form": "any"})])
 def test_a_server_of_another_verifier_is_refused(project: Project, name: str, options: dict[str, str]) -> None:
     with launched(project.path.parent, "--verifier", "rules") as server:

@@ -137,6 +137,7 @@ def test_what_a_frame_lacks_is_no_reference(rules: Reward) -> None:
     assert rules.compute_score("d", r"\boxed{2}", "2", {"question": missing})["score"] == 1
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("undecided", [None, -1.0, 0.5])
 def test_undecided_ones_count_as_told(undecided: float | None) -> None:
     with workbench.reward("rules", undecided=undecided) as reward:

@@ -126,6 +126,7 @@ def test_what_passed_tests_pay() -> None:
         workbench.reward("execution", pay="half")  # type: ignore[arg-type]
 
 
+@pytest.mark.soak
 def test_what_is_late_is_wrong_or_undecided() -> None:
     need_a_sandbox()
     for timeouts, expected in (("wrong", 0.0), ("undecided", None)):

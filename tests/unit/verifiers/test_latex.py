@@ -37,6 +37,7 @@ def test_latex_is_read_with_every_release_that_others_want(
     assert latex.lack() is None
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("versions", "message"),
     [

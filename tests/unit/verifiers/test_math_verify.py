@@ -76,6 +76,7 @@ def test_a_bomb_is_a_timeout_and_the_next_item_is_judged_right(pool: WorkerPool,
     assert _verify(pool, "5", r"$\boxed{5}$").outcome is Outcome.CORRECT
 
 
+@pytest.mark.soak
 @pytest.mark.real_data
 def test_equals_the_library_on_real_rows(pool: WorkerPool, real_rows: list[dict[str, Any]]) -> None:
     require_equal(pool, real_rows[::3])
@@ -100,6 +101,7 @@ def require_equal(pool: WorkerPool, rows: list[dict[str, Any]]) -> None:
     assert forced == expected
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("reference", "completion", "options", "before", "after"),
     [

@@ -54,6 +54,7 @@ def _wait_until_gone(pids: list[int], seconds: float = PATIENCE_S) -> None:
         time.sleep(0.02)
 
 
+@pytest.mark.few(5)
 @pytest.mark.usefixtures("hostile")
 @pytest.mark.parametrize(
     ("deed", "outcome", "reason"),
@@ -247,6 +248,7 @@ def test_closing_ends_every_process() -> None:
     _wait_until_gone(pids)
 
 
+@pytest.mark.soak
 @pytest.mark.usefixtures("hostile")
 def test_the_kernel_ends_a_worker_whose_owner_no_longer_looks() -> None:
     with _pool(deadline=0.1) as pool:

@@ -149,6 +149,7 @@ def test_words_need_an_order(tmp_path: Path) -> None:
     assert 0.5 < found["krippendorff_alpha"] < 1
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -186,6 +187,7 @@ def test_the_text_names_everything_beside_the_figures(database: Path) -> None:
         assert part in text
 
 
+@pytest.mark.soak
 def test_four_times_the_ratings_take_no_more_than_about_four_times_as_long(tmp_path: Path) -> None:
     """200 people on a sparse table: neither pairs nor resampling may grow with people squared times items."""
     seconds = []

@@ -188,6 +188,7 @@ def test_a_reader_that_has_seen_enough_is_no_error(project: Project) -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.soak
 def test_limits_alone_are_refused_without_the_flag_and_taken_with_it(project: Project, results: Results) -> None:
     with project.database.write() as connection:
         connection.execute("UPDATE completion_text SET text = 'def add(a, b):\n    return a + b' WHERE id = 1")

@@ -158,6 +158,7 @@ def test_ctrl_c_says_that_it_waits_for_calls_in_flight(
     assert "0 completions, 1 of 1 model at work, stopping once 1 call in flight is finished" in said
 
 
+@pytest.mark.soak
 def test_a_kill_at_any_time_comes_to_the_same_file(tmp_path: Path, call: Call) -> None:
     whole, killed = pool(tmp_path / "whole"), pool(tmp_path / "killed")
     with scripted(answering(said)) as server:

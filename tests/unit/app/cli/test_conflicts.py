@@ -60,6 +60,7 @@ def test_settling_and_undo(database: Path) -> None:
     assert [kind["conflicts"] for kind in document("conflicts", database, "--as", "chen")["classes"]] == [1, 1]
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -106,6 +106,7 @@ def test_history_tells_all_that_was_said(database: Path, tmp_path: Path) -> None
     assert "incorrect  guessed  partial 0.25" in line
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize(
     "arguments",
     [

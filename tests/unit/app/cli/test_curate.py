@@ -81,6 +81,7 @@ def test_tables_are_for_reading(call: Call) -> None:
     assert call("curate", "p.db", "types")[1].startswith("66 questions; the types of 1 count: people 1\n")
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -130,6 +131,7 @@ def test_a_pool_is_imported_with_its_licence(call: Call, tmp_path: Path) -> None
         assert "Traceback" not in call(*command)[2], command
 
 
+@pytest.mark.soak
 def test_the_shown_commands_work(call: Call, tmp_path: Path) -> None:
     shutil.copytree(QUESTIONS.parent, tmp_path / "sample_data")
     replay, *commands = shown_commands("docs/curation.md")

@@ -352,6 +352,7 @@ async def test_the_start_screen_offers_what_is_here_and_says_what_is_missing(tmp
     assert app.return_value == Beginning(choices[1].path, "amira")
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("many", [0, 1, 3, 40])
 async def test_what_is_wrong_with_a_new_project_is_in_sight_whatever_was_opened_before(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, many: int

@@ -97,6 +97,7 @@ def falsely_kept(path: Path) -> int:
     return sum(test in wanted for line in exported(path) for test in line["tests"])
 
 
+@pytest.mark.soak
 def test_ten_problems_evolve_as_the_text_has_it_beside_ours(
     evolve: Callable[..., dict[str, Any]], tmp_path: Path
 ) -> None:

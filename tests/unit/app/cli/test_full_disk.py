@@ -48,6 +48,7 @@ def test_every_form_of_every_command_is_tried_or_it_is_said_why_not() -> None:
     assert ELSEWHERE.keys() <= {name for name, _ in every_command(root)}
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("command", SHORT)
 def test_a_command_does_all_or_says_that_it_did_not(given: Given, disk: SmallDisk, command: str) -> None:
     found = Trial(given, disk, command).run((0, 60_000, 600_000) if command == "import new" else (0, 60_000))

@@ -78,6 +78,7 @@ FILES: dict[str, tuple[str, Callable[[], bytes]]] = {
 }
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("name", FILES)
 def test_a_hostile_file_is_refused_in_a_sentence(
     call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
@@ -113,6 +114,7 @@ LABELS: dict[str, object] = {
 }
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("name", LABELS)
 def test_a_hostile_label_is_refused(call: Call, tmp_path: Path, name: str) -> None:
     project = make_project(tmp_path, numbered(2))

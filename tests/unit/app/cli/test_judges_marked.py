@@ -69,6 +69,7 @@ def printed(command: str, database: str, *more: str) -> str:
     return result.stdout
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("command", TABLES)
 def test_a_table_marks_the_judge_that_chose_its_items_and_says_what_that_means(command: str, database: str) -> None:
     text = printed(command, database)
@@ -78,6 +79,7 @@ def test_a_table_marks_the_judge_that_chose_its_items_and_says_what_that_means(c
     assert "third †" not in text
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("command", TABLES)
 def test_nobody_is_marked_where_nobody_chose(command: str, unmarked: str) -> None:
     assert "†" not in printed(command, unmarked)

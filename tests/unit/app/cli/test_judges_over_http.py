@@ -114,6 +114,7 @@ def judged(desk: Desk) -> Desk:
     return desk
 
 
+@pytest.mark.few(7)
 @pytest.mark.parametrize("name", RUNS)
 def test_every_text_goes_out_to_the_byte_and_the_reference_only_when_wanted(judged: Desk, name: str) -> None:
     options, items = RUNS[name]

@@ -92,6 +92,7 @@ def test_humaneval_x_is_read_as_released(call: Call) -> None:
     assert "addOne(1)" not in (first.example or ""), "hidden ones never are"
 
 
+@pytest.mark.soak
 def test_humaneval_x_s_tests_decide_where_there_is_a_runner(call: Call) -> None:
     """A failed console.assert, which only writes a line, is a failed test."""
 
@@ -152,6 +153,7 @@ def test_language_and_difficulty_are_fields_of_where(call: Call) -> None:
     assert shown(call, "difficulty=competition", "language=go") == 2 * 4
 
 
+@pytest.mark.soak
 def test_figures_are_broken_down_by_language_and_difficulty(call: Call) -> None:
     set_up(call)
     loaded(call, 0, "verify", "p.db", "bleu", "-o", "threshold=0.5")

@@ -134,6 +134,7 @@ def test_the_commands_are_found() -> None:
     assert {words[-1] for words, _ in COMMANDS} >= {"restore", "doctor", "accuracy", "merge"}
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("kind", NO_DATABASE)
 def test_no_command_makes_a_database_of_what_is_none(call: Call, tmp_path: Path, whole: Path, kind: str) -> None:
     path = put(kind, tmp_path, whole)
@@ -156,6 +157,7 @@ READING = {
 }  # fmt: skip
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("state", ["p.db", "crashed.db"])
 def test_commands_that_only_read_leave_the_file_as_it_is(call: Call, tmp_path: Path, whole: Path, state: str) -> None:
     for file in whole.iterdir():

@@ -80,6 +80,7 @@ def test_a_broken_settings_file_is_refused_with_its_name(database: Path) -> None
     assert "workbench.toml" in text.replace("\r\n", "")
 
 
+@pytest.mark.soak
 def test_a_file_alone_and_nothing_at_all_open_the_app_too(
     database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -100,6 +101,7 @@ def test_a_file_alone_and_nothing_at_all_open_the_app_too(
         assert ended(child)[1] == 0
 
 
+@pytest.mark.soak
 def test_it_begins_on_an_item_that_is_named(database: Path) -> None:
     child = on_terminal("open", database, "q1")
     child.expect("1 of 2 · c2")
@@ -111,6 +113,7 @@ def test_it_begins_on_an_item_that_is_named(database: Path) -> None:
         assert said in text
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("person", ["", "amira"])
 def test_the_app_opens_and_quits(database: Path, person: str) -> None:
     child = on_terminal("open", database, *(["--as", person] if person else []))
@@ -121,6 +124,7 @@ def test_the_app_opens_and_quits(database: Path, person: str) -> None:
     assert not database.with_name("p.db.app.log").exists()
 
 
+@pytest.mark.soak
 def test_another_project_is_one_key_away_from_any_screen(
     database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -37,6 +37,7 @@ def disk(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         yield found
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     "command",
     [
@@ -87,6 +88,7 @@ def test_on_a_read_only_disk_each_command_says_so_and_a_copy_can_be_made(
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("words", ["status DB", "export DB - --format verifybench", "labels DB export -"])
 def test_an_output_that_takes_nothing_is_said_in_a_sentence(given: Given, words: str) -> None:
     command = [str(given.folder / "p.db") if word == "DB" else word for word in words.split()]
@@ -100,6 +102,7 @@ def test_an_output_that_takes_nothing_is_said_in_a_sentence(given: Given, words:
     assert "written" not in done.stderr
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("words", ["export DB - --format verifybench", "labels DB export -"])
 def test_an_output_that_is_closed_is_said_and_nothing_is_called_written(given: Given, words: str) -> None:
     command = [str(given.folder / "p.db") if word == "DB" else word for word in words.split()]

@@ -36,6 +36,7 @@ def test_a_line_keeps_its_fields_and_gets_three(tmp_path: Path) -> None:
     assert parse("ice_score@2", "-", given=out.encode())[1] == out
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     ("name", "raw", "verdict", "score", "label"),
     [
@@ -54,6 +55,7 @@ def test_what_each_parser_adds(name: str, raw: str, verdict: str, score: int | N
     assert json.loads(out) == {"raw": raw, "verdict": verdict, "score": score, "label": label}
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("piped", [True, False])
 def test_gzip_is_taken(tmp_path: Path, piped: bool) -> None:
     lines = b'{"raw": "Yes"}\n' * 3
@@ -82,6 +84,7 @@ def test_refused_lines_are_named_and_the_rest_goes_on(tmp_path: Path) -> None:
     assert parse("codejudge", "-", given=b"{}\n")[2].startswith("standard input:1:raw: raw is missing.")
 
 
+@pytest.mark.soak
 def test_a_damaged_gzip_says_so_after_its_good_lines() -> None:
     whole = gzip.compress(b"".join(b'{"raw": "Yes", "n": %d}\n' % number for number in range(50_000)))
     code, out, err = parse("codejudge", "-", given=whole[: len(whole) // 2])
@@ -120,6 +123,7 @@ def test_a_reader_that_leaves_is_no_trouble() -> None:
     assert done.stderr == ""
 
 
+@pytest.mark.soak
 def test_a_named_pipe_is_read_once(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
@@ -131,6 +135,7 @@ def test_a_named_pipe_is_read_once(tmp_path: Path) -> None:
     assert json.loads(out)["label"] == "B"
 
 
+@pytest.mark.soak
 def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
     """Sixty megabytes go through in less than the room they would take."""
     line = json.dumps({"raw": "<think>" + "so " * 300 + "</think>\nFinal Judgment: Yes"}) + "\n"

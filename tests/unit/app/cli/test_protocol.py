@@ -73,6 +73,7 @@ def test_who_always_abstains_is_never_right_however_skewed_gold_is(database: Pat
     assert next(line.split() for line in shown.splitlines() if line.startswith("silent"))[-1] == str(ITEMS)
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("words", FIGURES, ids=lambda words: " ".join(words[:1] + words[2:3]))
 def test_every_command_counts_by_the_projects_protocol_unless_asked(database: Path, words: list[str]) -> None:
     assert document(database, words)["protocol"] == "strict"

@@ -54,6 +54,7 @@ def test_in_words(call: Call, database: Path, tmp_path: Path) -> None:
     assert 'license: "mit"\nlanguage: ["en"]' in header
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [

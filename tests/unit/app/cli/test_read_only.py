@@ -128,6 +128,7 @@ def test_commands_that_read_give_what_they_give_elsewhere_and_write_nothing(
         assert files(folder) == before
 
 
+@pytest.mark.soak
 @places
 def test_commands_that_write_say_in_a_sentence_why_they_can_not(given: Given, tmp_path: Path, place: Place) -> None:
     content = copied(given, tmp_path)

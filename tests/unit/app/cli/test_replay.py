@@ -91,6 +91,7 @@ def test_what_nothing_fits_is_said(server: Replay) -> None:
     assert ask(server, "POST", "/chat/completions", b"[" * 100_000)[0] == 400
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_it_ends_when_told(tmp_path: Path, number: signal.Signals) -> None:
     file = write_lines(tmp_path / "r.jsonl", [{"match": "x", "raw": "y"}, {"match": "z"}])
@@ -102,6 +103,7 @@ def test_it_ends_when_told(tmp_path: Path, number: signal.Signals) -> None:
     assert err.startswith(f"{file}:2:line: Object missing required field `raw`")
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("content", "code"), [("", 1), ("nonsense\n", 1)])
 def test_a_file_with_nothing_to_serve_ends_it(tmp_path: Path, content: str, code: int) -> None:
     file = tmp_path / "r.jsonl"
@@ -147,6 +149,7 @@ def test_the_sample_replies_judge_the_sample_tuples(tmp_path: Path) -> None:
         assert {line.origin for line in verdict_lines(project, "exact")} == {None}
 
 
+@pytest.mark.soak
 def test_items_without_a_recorded_reply_are_errors_of_their_own(tmp_path: Path) -> None:
     sample = ROOT / "sample_data"
     some = tmp_path / "some.jsonl"

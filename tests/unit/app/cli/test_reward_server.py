@@ -73,6 +73,7 @@ def test_sigterm_answers_what_was_accepted(tmp_path: Path, monkeypatch: pytest.M
         assert server.process.wait(PATIENCE_S) == 0
 
 
+@pytest.mark.soak
 def test_sigterm_is_heard_while_tests_are_parsed(tmp_path: Path) -> None:
     need_a_sandbox()
     tests = "\n".join(f"assert double({number}) == {2 * number}" for number in range(3000))
@@ -92,6 +93,7 @@ def test_sigterm_is_heard_while_tests_are_parsed(tmp_path: Path) -> None:
         assert server.process.wait(PATIENCE_S) == 0
 
 
+@pytest.mark.soak
 def test_a_killed_server_leaves_nothing_and_the_next_one_answers_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -57,6 +57,7 @@ def document(project: Project, verb: str, *arguments: str) -> Any:
     return json.loads(out)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("command", [("verify", "ice"), ("models", "ice")])
 def test_without_a_terminal_trust_is_given_by_hand(
     project: Project, server: ScriptedServer, command: tuple[str, str]
@@ -140,6 +141,7 @@ def test_a_preview_is_what_is_sent(project: Project, server: ScriptedServer) -> 
     assert call(project, "preview", "ice", "--item", "zz")[0] == 2
 
 
+@pytest.mark.soak
 def test_transcripts_can_be_replayed_in_another_database(
     project: Project, server: ScriptedServer, tmp_path: Path
 ) -> None:
@@ -158,6 +160,7 @@ def test_transcripts_can_be_replayed_in_another_database(
     assert len(server.received) == 2
 
 
+@pytest.mark.soak
 def test_correlations_are_reported_with_how_many_questions_have_one(project: Project) -> None:
     call(project, "verify", "ice", "--trust")
     report = document(project, "correlate", "ice")

@@ -53,6 +53,7 @@ PRINTING = ("status p.db", "status p.db --json", "verdicts p.db --verifier exact
 ENDS = ("| true", ">&-")
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("command", "end"),
     [
@@ -67,6 +68,7 @@ def test_a_closed_pipe_is_no_trouble(folder: Path, command: str, end: str) -> No
     assert shell(f"workbench {command} {end}", folder).stderr == b""
 
 
+@pytest.mark.few(3)
 @pytest.mark.skipif(not FULL.exists(), reason="there is no /dev/full")
 @pytest.mark.parametrize("command", ["status p.db", "accuracy p.db --json", "verdicts p.db --verifier exact"])
 def test_output_that_can_not_be_written_exits_with_1(folder: Path, command: str) -> None:
@@ -83,6 +85,7 @@ def test_a_terminal_that_lacks_characters_gets_escapes(folder: Path) -> None:
     assert {row["group"] for row in found["rows"]} == {None, "gü\u03b2"}
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     "command",
     [

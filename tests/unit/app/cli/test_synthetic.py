@@ -102,6 +102,7 @@ def test_streams_and_exit_codes(tmp_path: Path, call: Call) -> None:
     assert out.startswith("run 1  tests/utg  1  complete  writes texts  13 calls")
 
 
+@pytest.mark.soak
 def test_a_kill_repeats_no_reply_that_was_stored(tmp_path: Path, call: Call) -> None:
     path, other = make(tmp_path / "killed"), make(tmp_path / "whole")
     stored_then: set[str] = set()

@@ -170,6 +170,7 @@ def test_a_detached_run_is_listed_paused_and_resumed(project: Project) -> None:
     assert document(project, "runs", "cancel", "1")["state"] == "cancelled"
 
 
+@pytest.mark.soak
 def test_a_run_that_was_cancelled_ends_its_command_with_1(project: Project) -> None:
     process = spawn(project, "verify", "slow", "--json")
     until(lambda: runs(project))
@@ -182,6 +183,7 @@ def test_a_run_that_was_cancelled_ends_its_command_with_1(project: Project) -> N
     assert "resume 1" in err
 
 
+@pytest.mark.soak
 def test_control_c_leaves_the_run_going(project: Project) -> None:
     process = spawn(project, "verify", "slow")
     until(lambda: runs(project))

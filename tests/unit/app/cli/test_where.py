@@ -89,6 +89,7 @@ def test_every_command_that_takes_it_is_tried_here() -> None:
     assert set(taking_where(root)) == set(COMMANDS)
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_nothing_is_done_where_nothing_is_chosen(database: Path, tmp_path: Path, command: str) -> None:
     file = tmp_path / "out.jsonl"

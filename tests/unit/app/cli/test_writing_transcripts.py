@@ -52,6 +52,7 @@ def write(call: Call, database: Path, server: ScriptedServer, command: str, *mor
     assert code in (0, 3), err
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("command", WRITES)
 def test_every_generation_shows_what_was_asked_and_written(call: Call, database: Path, command: str) -> None:
     need_a_sandbox()

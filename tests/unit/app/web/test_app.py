@@ -59,6 +59,7 @@ def _command(process: psutil.Process) -> list[str]:
         return []
 
 
+@pytest.mark.soak
 async def test_two_people_label_at_once_each_as_themselves(project: Project) -> None:
     def count(name: str) -> int:
         return sum(labeller == name for labeller, _, _ in labels(project))
@@ -89,6 +90,7 @@ async def test_a_closed_page_opens_again_at_the_same_item(project: Project) -> N
         assert len(labels(project)) == 1
 
 
+@pytest.mark.soak
 async def test_a_page_that_has_the_focus_is_looked_at_from_its_first_item_on(project: Project) -> None:
     """Though the app's driver sends a blur of its own after the page has said so."""
 
@@ -149,6 +151,7 @@ async def test_the_app_knows_no_keys_of_services(project: Project) -> None:
     assert command[-2:] == ["--as=ann", "--at=work"]
 
 
+@pytest.mark.soak
 async def test_the_apps_end_with_a_server_that_is_killed_and_nothing_is_lost(project: Project) -> None:
     async with server_process(project) as (process, address, links), browser(address, links["ann"]) as client:
         async with client.ws_connect(f"/ws?{SIZE}", headers={"Origin": origin(address)}) as page:
@@ -194,6 +197,7 @@ async def test_sigterm_ends_the_server_and_every_app(project: Project) -> None:
     assert links["ann"] not in said
 
 
+@pytest.mark.soak
 async def test_hostile_clients_leave_memory_and_log_flat(project: Project) -> None:
     async with server_process(project) as (process, address, links):
         server = psutil.Process(process.pid)

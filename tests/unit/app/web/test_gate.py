@@ -54,6 +54,7 @@ async def raw(address: Address, data: bytes) -> bytes:
         writer.close()
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("path", ["/", *FILES, GOOD_SOCKET, "/nothing", "/static/", "/download/k", "/favicon.ico"])
 async def test_without_a_login_everything_else_is_refused(address: Address, path: str) -> None:
     async with browser(address) as client, client.get(path) as answer:
@@ -326,6 +327,7 @@ BAD_REQUESTS = [
 ]
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("data", BAD_REQUESTS, ids=lambda data: repr(data[:60]))
 async def test_bad_requests_get_an_answer_and_no_traceback(
     address: Address, data: bytes, caplog: pytest.LogCaptureFixture

@@ -181,6 +181,7 @@ async def test_a_process_that_ignores_the_end_of_its_input_is_killed(
     await until(lambda: processes() == [])
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("text", MALFORMED, ids=lambda text: text[:40])
 async def test_a_malformed_message_ends_the_page_without_a_traceback(
     ann: ClientSession, address: Address, text: str, caplog: pytest.LogCaptureFixture

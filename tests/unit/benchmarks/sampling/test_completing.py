@@ -276,6 +276,7 @@ class Died(BaseException):
     """Stands for a kill: nobody handles it."""
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("parts", [0, 1, 2])
 def test_a_start_that_died_goes_on_to_the_same_rows(
     tmp_path: Path, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch, parts: int

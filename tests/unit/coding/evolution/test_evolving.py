@@ -196,6 +196,7 @@ def counting(last: int) -> Callable[[], None]:
     return call
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("point", [0, 60, 120, 210])
 def test_a_kill_anywhere_is_gone_on_from_to_the_same_bytes(grown: Path, tmp_path: Path, point: int) -> None:
     project, whole = own_project(tmp_path), open_project(grown)

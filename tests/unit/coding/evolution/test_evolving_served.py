@@ -84,6 +84,7 @@ def test_ten_real_problems_grow_harder_for_three_rounds(shared_data: Path, tmp_p
     project.close()
 
 
+@pytest.mark.soak
 def test_a_killed_process_leaves_what_the_same_command_goes_on_from(tmp_path: Path) -> None:
     need_a_sandbox()
     (tmp_path / "whole").mkdir()

@@ -302,6 +302,7 @@ def test_in_every_selection_of_the_shared_problems_the_reference_has_rank_1(
     assert "it has rank 1 in 10 of 40 problems" in call("code", "select", made, "--rules", "formula")[2]
 
 
+@pytest.mark.soak
 def test_the_reference_of_every_shared_problem_is_first_and_table_2_needs_no_execution(
     call: Call, shared_data: Path, tmp_path: Path
 ) -> None:

@@ -94,6 +94,7 @@ def figures(row: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in row.items() if name not in ("verifier", "run")}
 
 
+@pytest.mark.soak
 def test_it_is_what_suites_by_hand_come_to(call: Call, made: Path, database: Path, tmp_path: Path) -> None:
     one, other = database, copied(made, tmp_path / "by hand.db")
     with scripted(answer) as server:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import pytest
+
 from tests.commands import run
 from tests.helpers import make_project, numbered
 from workbench.core.database import changes
@@ -80,6 +82,7 @@ def test_ranges_that_touch_or_overlap_become_one() -> None:
     assert changes.ranges([]) == []
 
 
+@pytest.mark.soak
 def test_an_emptied_history_ends_no_command_and_knows_nothing_unchanged(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(4, gold=True))
     before = changes.mark(project.database.reader())

@@ -300,10 +300,12 @@ def destroyed_after_kills(project: Project, kills: int) -> None:
     assert {*saved} <= kept <= back
 
 
+@pytest.mark.soak
 def test_after_kills_the_journal_alone_has_every_saved_label(project: Project) -> None:
     destroyed_after_kills(project, 3)
 
 
+@pytest.mark.soak
 def test_several_processes_write_whole_lines(project: Project) -> None:
     give(project, "label")
     command = [sys.executable, "-c", WRITER, str(project.path), "on"]

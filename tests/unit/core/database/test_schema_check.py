@@ -80,6 +80,7 @@ def test_what_is_made_is_found_as_it_is(tmp_path: Path) -> None:
     assert [file.name for file in tmp_path.iterdir()] == ["old.db"]
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("kind", TWELVE)
 def test_a_trigger_of_any_kind_on_any_table_is_named(raw: sqlite3.Connection, kind: str) -> None:
     for table in TABLES:
@@ -93,6 +94,7 @@ def test_a_trigger_of_any_kind_on_any_table_is_named(raw: sqlite3.Connection, ki
         assert table in found.sql
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("table", TABLES)
 def test_a_view_in_a_tables_place_is_named(raw: sqlite3.Connection, table: str) -> None:
     raw.execute(f"ALTER TABLE {table} RENAME TO real")

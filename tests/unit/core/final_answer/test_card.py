@@ -230,6 +230,7 @@ def test_offsets_lie_inside_and_windows_hold_the_answer(
     check(card(completion, reference, long, subtype), reference, long)
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize(
     "text",
     [

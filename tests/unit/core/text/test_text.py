@@ -232,6 +232,7 @@ def test_any_text_renders_to_harmless_lines_with_valid_sources(text: str, fold: 
         assert all("\n" not in span.text for line in rendered.lines for span in line.spans)
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     "text",
     [

@@ -31,6 +31,7 @@ def imported(file: Path) -> tuple[list[tuple[str | None, str, str]], list[tuple[
     return [(row.field, row.code, row.message) for row in report.quarantine], found
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("ending", ["jsonl", "csv"])
 @pytest.mark.parametrize("spelled", ["NaN", "nan", "<NA>", "NaT"])
 @pytest.mark.parametrize("column", ["question", "answer", "completion", "completion_id"])

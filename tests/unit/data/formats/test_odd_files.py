@@ -424,6 +424,7 @@ def _read(path: Path) -> tuple[Rows, list[Refusal]]:
     return items, [one for one in rows if isinstance(one, Refusal)]
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_what_is_read_is_what_a_spreadsheet_shows(case: Case, tmp_path: Path) -> None:
     path = tmp_path / case.name

@@ -43,6 +43,7 @@ def _bombs() -> dict[str, bytes]:
     }
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("name", [name for name in _bombs() if name != "nested"])
 def test_a_gzip_bomb_is_refused_wherever_it_stands(tmp_path: Path, name: str) -> None:
     path = tmp_path / "bomb.jsonl.gz"
@@ -152,6 +153,7 @@ print((status() - before) >> 10)
 OTHERS = ("spaces", "lists", "objects", "numbers", "more keys")
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "name", ["tests", "one text", *(pytest.param(name, marks=pytest.mark.soak) for name in OTHERS)]
 )

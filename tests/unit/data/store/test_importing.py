@@ -122,6 +122,7 @@ def test_a_read_under_way_is_not_cut_by_an_import(tmp_path: Path) -> None:
     opened.close()
 
 
+@pytest.mark.soak
 def test_a_killed_later_import_shows_nothing_and_the_next_one_completes(tmp_path: Path) -> None:
     database = tmp_path / "p.db"
     small, big = _write(tmp_path / "small.jsonl", 100, "Before"), _write(tmp_path / "big.jsonl", ROWS, "After")

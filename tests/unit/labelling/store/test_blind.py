@@ -192,6 +192,7 @@ def test_every_method_of_a_session_is_called_here() -> None:
     assert public == set(CALLS)
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("name", CALLS)
 def test_no_method_returns_what_the_annotator_must_not_know(session: AnnotationSession, name: str) -> None:
     item = session.next()
@@ -325,6 +326,7 @@ WAYS = (
 """Shapes of a query that reads one column of a table, with names that might be mistaken for the person's own views."""
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("way", WAYS)
 def test_no_column_is_read_in_any_shape(project: Project, connection: sqlite3.Connection, way: str) -> None:
     plain = open_connection(project.path)
@@ -340,6 +342,7 @@ def test_no_column_is_read_in_any_shape(project: Project, connection: sqlite3.Co
     plain.close()
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize(
     "query",
     [

@@ -73,6 +73,7 @@ def test_figures_are_those_of_the_accuracy_table(project: Project) -> None:
     assert [member.verifier for member in found.family.members] == ["good", "bad"]
 
 
+@pytest.mark.soak
 def test_its_plots_are_files_for_a_paper(project: Project, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     folder = tmp_path / "a" / "figures"
@@ -294,6 +295,7 @@ def test_the_command_writes_what_its_name_says(project: Project, tmp_path: Path)
     assert done.exception is not None
 
 
+@pytest.mark.soak
 def test_two_thousand_items_of_the_worst_kind_stay_small(tmp_path: Path) -> None:
     rows = numbered(2_000, completion="<" * 3_000, question="&" * 3_000, reference="<" * 3_000, subtype="A1")
     project = make_project(tmp_path, rows)

@@ -14,6 +14,7 @@ from workbench.core.project import open_project
 SEEDS = 50
 
 
+@pytest.mark.soak
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_most_of_ten_flipped_labels_stand_among_the_first_twenty(judged_rows: Path, tmp_path: Path) -> None:
     path = tmp_path / "p.db"

@@ -34,6 +34,7 @@ def test_golden_values(level: Level) -> None:
     assert of(by_person(KRIPPENDORFF, 5), level) == pytest.approx(GOLDEN[level], abs=1e-9)
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("level", GOLDEN)
 @settings(deadline=None, max_examples=25)
 @given(ratings=grids(), values=st.lists(st.integers(1, 50), min_size=4, max_size=4, unique=True).map(sorted))

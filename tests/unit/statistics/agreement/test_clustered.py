@@ -193,6 +193,7 @@ def test_intervals_cover_where_there_are_any(setting: Setting) -> None:
         assert row["too_few"] < 0.97 or (row["figure"], setting.error) == ("coverage of phi", 0.03), row
 
 
+@pytest.mark.soak
 def test_intervals_cover_where_questions_are_of_very_unlike_size() -> None:
     """Sizes from 1 to 60: a few questions hold most of what is rare."""
     for row in covered(Setting(200, "heavy", 0.3, 0.05, 0.1), 300, [7]):

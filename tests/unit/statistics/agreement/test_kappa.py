@@ -119,6 +119,7 @@ def test_fleiss_is_undefined_with_one_category() -> None:
     assert isnan(fleiss(found, found.often)[0])
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     ("prevalence", "kappa", "by_gwet"),
     [(0.5, 0.810, 0.810), (0.291, 0.779, 0.834), (0.203, 0.734, 0.852), (0.05, 0.448, 0.885)],

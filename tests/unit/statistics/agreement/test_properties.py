@@ -48,6 +48,7 @@ def close(one: Figures, other: Figures, *, but: tuple[str, ...] = ()) -> None:
             assert getattr(one, name) == pytest.approx(getattr(other, name), abs=1e-12), name
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("level", LEVELS)
 @settings(deadline=None, max_examples=25)
 @given(

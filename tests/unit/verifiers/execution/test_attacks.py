@@ -44,6 +44,7 @@ REAL = {
 """What some attacks achieve where there are no walls: they fail at the levels above because of these."""
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("level", LEVELS)
 def test_a_level_holds(level: Level) -> None:
     """All attacks at once, since they share the time that it takes to start; what came through is told by its name."""

@@ -81,6 +81,7 @@ CASES: dict[str, tuple[str, tuple[CodeTest, ...], str]] = {
 }
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", CASES)
 def test_outcomes(pool: SandboxPool, name: str) -> None:
     source, asked, outcomes = CASES[name]
@@ -180,6 +181,7 @@ def test_a_message_is_asked_for_once_where_the_rest_is_not_run() -> None:
         assert one(pool, Program(source=IDENTITY, tests=asked)).outcomes == "en"
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("deed", "outcomes", "cause"),
     # How many fit in, the kernel's ticks have a word in.
@@ -194,6 +196,7 @@ def test_time_for_all_tests_is_limited(level: Level, deed: str, outcomes: str, c
     assert f"timeout: {cause}" in (execution.failures[0].message or "")
 
 
+@pytest.mark.soak
 def test_after_a_test_over_its_time_the_others_have_little() -> None:
     looping = at("x != 3", "while True: pass")
     with SandboxPool("L1", 1) as pool:
@@ -203,6 +206,7 @@ def test_after_a_test_over_its_time_the_others_have_little() -> None:
     assert "after a test over its time" in (execution.failures[1].message or "")
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     ("deed", "outcome", "cause"),
     [
@@ -246,6 +250,7 @@ def f():
     )
 
 
+@pytest.mark.few(2)
 def test_a_program_that_gets_no_processor_has_its_time_all_the_same(level: Level) -> None:
     """Its process stands still for longer than a test may take."""
     source = "def f():\n    return sum(range(10**6))\n"

@@ -171,6 +171,7 @@ for _ in pool.run([(0, ENDLESS), (1, ENDLESS)], tell):
 """
 
 
+@pytest.mark.few(2)
 def test_nothing_lives_after_its_owner_was_killed(level: Level) -> None:
     with subprocess.Popen([sys.executable, "-c", OWNER, level], stdout=subprocess.PIPE, text=True) as owner:
         assert owner.stdout is not None

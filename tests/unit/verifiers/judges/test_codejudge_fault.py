@@ -120,6 +120,7 @@ def test_a_list_cut_off_within_thought_is_truncated() -> None:
     assert READ("<think>Let me see").reason == "truncated"
 
 
+@pytest.mark.soak
 def test_very_long_and_very_deep_replies_end() -> None:
     for raw in ("[" * 1_000_000, "[\n" * 200_000, '{"a":' * 100_000, "[1,\n" * 100_000 + listed("Major")):
         READ(raw)

@@ -23,6 +23,7 @@ def outcome(script: Script, **options: str) -> tuple[str, str | None]:
     return verdict.outcome.word, verdict.reason
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize(
     ("strategy", "reply", "expected"),
     [

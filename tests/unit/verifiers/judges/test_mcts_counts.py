@@ -71,6 +71,7 @@ def test_calls_an_item_are_on_average_as_described(
     check_average(options, fixed, seeds, calls, 0.02)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("options", "fixed", "_all", "seeds", "calls"), TABLE)
 def test_calls_of_a_few_items_are_about_as_described(
     options: dict[str, str], fixed: dict[str, str], _all: int, seeds: int, calls: float

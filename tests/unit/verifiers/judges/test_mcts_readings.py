@@ -36,6 +36,7 @@ def test_a_plain_script_counts_the_same(options: dict[str, str], seeds: int) -> 
         assert differences(found, PROBLEM.question, numbered(seed).completion) == []
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     ("place", "value"),
     [

@@ -110,6 +110,7 @@ def test_selection_by_uct_alone_is_the_search_without_a_self_assessment() -> Non
     assert [call for call in plain.calls if call[2] < 2] == first, "up to the first choice nothing differs"
 
 
+@pytest.mark.soak
 def test_a_self_assessment_decides_one_choice_in_ten() -> None:
     choices = [
         choice

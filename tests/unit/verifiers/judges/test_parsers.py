@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import product
-
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.representatives import representatives
 from workbench.core.errors import UsageError
 from workbench.verifiers.judges.parsers import PARSERS, Parser, parser
 
@@ -160,16 +157,18 @@ def test_a_thought_that_ends_with_a_quotation_is_ended(thought: str) -> None:
     assert found.parse(f"<think>{thought}</think>\nYes").verdict == "correct"
 
 
-LONG = [
-    *("a", " ", "\n", '"', "`", "“", "Yes ", "No/", "Final Judgment: ", "Final Judgment:\n", "score (", "Score: 9"),
-    *("9", "9/", "9 - ", "CORRECT,", "A/", "<think>", "</think>", "(A", "boxed{", "correct/", "Not CORRECT or "),
-]
-
-
-@pytest.mark.parametrize(("name", "piece"), representatives(product([one.id for one in PARSERS], LONG)))
-def test_long_replies_take_linear_time(name: str, piece: str) -> None:
+@pytest.mark.few
+@pytest.mark.parametrize("chosen", PARSERS, ids=lambda one: one.id)
+@pytest.mark.parametrize(
+    "piece",
+    [
+        *("a", " ", "\n", '"', "`", "“", "Yes ", "No/", "Final Judgment: ", "Final Judgment:\n", "score (", "Score: 9"),
+        *("9", "9/", "9 - ", "CORRECT,", "A/", "<think>", "</think>", "(A", "boxed{", "correct/", "Not CORRECT or "),
+    ],
+)
+def test_long_replies_take_linear_time(chosen: Parser, piece: str) -> None:
     """Half a megabyte of anything, many times over what a quadratic pattern gets through in the time."""
-    parser(name).parse(piece * (500_000 // len(piece)))
+    chosen.parse(piece * (500_000 // len(piece)))
 
 
 @pytest.mark.parametrize(

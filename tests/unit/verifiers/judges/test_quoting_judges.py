@@ -72,6 +72,7 @@ def test_the_judges_own_verdict_is_read(name: str, frame: str, part: int) -> Non
                 assert verdict.outcome.word == expected, (probe, own)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", OWN)
 def test_a_quoted_verdict_alone_is_none(name: str) -> None:
     options, yes, _ = OWN[name]

@@ -54,6 +54,7 @@ def test_so_many_calls(name: str, reference: str) -> None:
     assert {call.role for call in calls} == {"judge"}
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("neutralise", ["on", "off"])
 @pytest.mark.parametrize("fence", ["on", "off"])
 @pytest.mark.parametrize("reference", ["true", "false"])
@@ -103,6 +104,7 @@ def test_what_is_the_same_for_all_items_comes_first(name: str) -> None:
     assert requests(items[0], **options, template_version="1")[0].request.shared < 100
 
 
+@pytest.mark.soak
 @pytest.mark.real_data
 def test_of_real_prompts_most_of_what_is_ours_is_the_same_and_first(shared_data: Path) -> None:
     """What an item brings along can't be shared; of all else a server with a prompt cache reads most once."""
@@ -119,6 +121,7 @@ def test_of_real_prompts_most_of_what_is_ours_is_the_same_and_first(shared_data:
     assert shared * len(asked) >= 0.75 * (sum(len(call.text) for call in asked) - theirs)
 
 
+@pytest.mark.soak
 @pytest.mark.real_data
 def test_of_prompts_about_short_answers_most_is_the_same_and_first(shared_data: Path) -> None:
     lines = (shared_data / "near_misses.jsonl").read_text(encoding="utf-8").splitlines()

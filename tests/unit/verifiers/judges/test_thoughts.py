@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import product
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.representatives import representatives
 from workbench.verifiers.judges.parsers import PARSERS, parser
 from workbench.verifiers.judges.parsers.thoughts import is_cut_off, spoken
 
@@ -72,7 +69,6 @@ SAID = {
     "xverify": ("[Correct]", "[Incorrect]"),
 }
 JUDGES = [chosen.id for chosen in PARSERS if chosen.is_strict]
-OPENED = [form for form in FORMS if form != "no opening tag"]
 FENCE = "data-bcdfghjkqrstmnpl"
 WORDS = st.lists(
     st.sampled_from(
@@ -87,7 +83,9 @@ WORDS = st.lists(
 ).map(" ".join)
 
 
-@pytest.mark.parametrize(("name", "form"), representatives(product(JUDGES, FORMS)))
+@pytest.mark.few
+@pytest.mark.parametrize("form", FORMS, ids=FORMS.keys())
+@pytest.mark.parametrize("name", JUDGES)
 @given(thought=WORDS)
 def test_a_thought_says_nothing(form: str, name: str, thought: str) -> None:
     opening, closing = FORMS[form]
@@ -99,7 +97,9 @@ def test_a_thought_says_nothing(form: str, name: str, thought: str) -> None:
                 assert parser(name).parse(nothing, fence).verdict == "abstain", nothing
 
 
-@pytest.mark.parametrize(("name", "form"), representatives(product(JUDGES, OPENED)))
+@pytest.mark.few
+@pytest.mark.parametrize("form", [form for form in FORMS if form != "no opening tag"])
+@pytest.mark.parametrize("name", JUDGES)
 @given(thought=WORDS)
 def test_a_thought_that_never_ends_is_a_reply_that_was_cut(form: str, name: str, thought: str) -> None:
     opening, _ = FORMS[form]

@@ -150,6 +150,7 @@ def hostile(task: str) -> list[object]:
     return [*rows, [], [right, {**right, "index": 1}], [{**right, "index": 3}], [{}], ["0.5"], "none", None]
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("task", ["score", "rerank", "classify", "pooling"])
 def test_nonsense_is_no_score(task: str) -> None:
     key = "results" if task == "rerank" else "data"

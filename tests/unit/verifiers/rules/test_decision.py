@@ -266,6 +266,7 @@ def _inputs(rows: list[dict[str, Any]], typed: bool) -> list[VerifierInput]:
     ]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("typed", [True, False])
 def test_on_written_rows_it_is_nearly_always_right(typed: bool) -> None:
     rows = [json.loads(line) for line in ROWS.read_text(encoding="utf-8").splitlines()]

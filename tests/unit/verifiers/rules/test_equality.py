@@ -32,6 +32,7 @@ def line(one: VerifierInput, verdict: Verdict) -> str:
     return f"{one.subtype}: {one.reference!r} against {one.completion!r} is {verdict.outcome.word} ({verdict.reason})"
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("subtype", SUBTYPES)
 def test_no_pair_is_judged_wrong(subtype: str) -> None:
     tried = trials([pair for pair in PAIRS if pair.subtype == subtype])
@@ -59,6 +60,7 @@ def test_the_table_finds_a_verifier_that_compares_text_only() -> None:
     assert wrong[True] > wrong[False] > 0
 
 
+@pytest.mark.soak
 def test_math_verify_misjudges_many_of_the_pairs() -> None:
     known = [pair for pair in PAIRS if pair.math_verify_errs]
     with WorkerPool(("math-verify", {}), 2, deadline=2.0) as pool:

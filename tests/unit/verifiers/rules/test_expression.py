@@ -380,6 +380,7 @@ def test_a_usual_pair_takes_few_steps(first: str, second: str, most: int) -> Non
     assert _calls(lambda: same_expression(first, second)) <= most
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("function", sorted(set(FUNCTIONS.values())))
 @pytest.mark.parametrize(
     "arguments", ["", "()", " 5", "(5)", "{5}", "(2, 5)", "(5, x, 2)", "_2 5", "^2 5", " x", "|5|"]

@@ -77,6 +77,7 @@ def other_digit(text: str, chance: random.Random) -> str:
     return text[:at] + digit + text[at + 1 :]
 
 
+@pytest.mark.soak
 def test_there_are_many_answers_to_change() -> None:
     assert len(accepted()) > 300
     assert len(list(numbers())) > 20

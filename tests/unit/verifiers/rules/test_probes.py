@@ -57,10 +57,12 @@ def test_no_probe_passes_over_the_sample() -> None:
     check(sample_rows()[::4], by_rules, 18)
 
 
+@pytest.mark.soak
 def test_no_probe_passes_over_the_table() -> None:
     check(table_rows()[::4], by_rules, 20)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("rows", [sample_rows, table_rows], ids=["sample", "table"])
 def test_no_answer_that_is_altered_denied_or_unsolved_passes(rows: Callable[[], list[BaseRow]]) -> None:
     made = [probe for probe in probes(rows()[::5], NOT_THE_ANSWER, seed=11) if probe.completion is not None]
@@ -71,6 +73,7 @@ def test_no_answer_that_is_altered_denied_or_unsolved_passes(rows: Callable[[], 
     assert len(made) > LEAST_ALTERED
 
 
+@pytest.mark.soak
 @pytest.mark.real_data
 def test_no_real_answer_that_is_altered_denied_or_unsolved_passes(real_rows: list[dict[str, Any]]) -> None:
     rows = base_rows(real_rows)[::8]
@@ -85,6 +88,7 @@ def test_no_probe_passes_over_all_of_it(rows: Callable[[], list[BaseRow]], least
     check(rows(), by_rules, least)
 
 
+@pytest.mark.soak
 @pytest.mark.real_data
 def test_no_probe_passes_over_real_rows(real_rows: list[dict[str, Any]]) -> None:
     check(base_rows(real_rows)[::6], by_rules, 17)

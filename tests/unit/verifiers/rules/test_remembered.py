@@ -51,6 +51,7 @@ def test_the_same_answer_is_read_and_compared_once(monkeypatch: pytest.MonkeyPat
     assert read == {"25000 m": 1, "25010 m": 1}
 
 
+@pytest.mark.soak
 def test_whatever_was_judged_before_the_verdict_is_the_same() -> None:
     items, draw = _items(), random.Random(0)
     alone = []

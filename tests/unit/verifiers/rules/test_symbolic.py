@@ -36,6 +36,7 @@ CASES = [
 ]
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize(("first", "second", "equal"), CASES)
 def test_sympy_decides_only_expressions_and_equations(first: str, second: str, equal: bool | None) -> None:
     assert same_symbolic(first, second) is equal

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from tests.representatives import every
 from tests.unit.verifiers.rules.corpora import completions, twin_items
 from tests.unit.verifiers.rules.judging import by_rules
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
@@ -41,7 +40,8 @@ def named(item: dict[str, Any]) -> str:
 
 
 # That no verdict on any of them changes is for test_gate.py.
-@pytest.mark.parametrize("item", every(10, FREE_REWARDS), ids=named)
+@pytest.mark.few(10)
+@pytest.mark.parametrize("item", FREE_REWARDS, ids=named)
 def test_what_is_not_the_answer_is_not_accepted_and_its_twin_is(item: dict[str, Any]) -> None:
     refused = judged(item, [form for text in item["refused"] for form in completions(text)])
     assert [(text, verdict.rule) for text, verdict in refused if verdict.outcome is Outcome.CORRECT] == []

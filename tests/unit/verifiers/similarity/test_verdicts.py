@@ -160,6 +160,7 @@ def test_listing_and_loading_import_no_library() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_worker_process_scores(kind: str) -> None:
     with WorkerPool((kind, {"of": "whole"}), 1) as pool:

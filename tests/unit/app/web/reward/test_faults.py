@@ -92,6 +92,7 @@ async def test_a_server_whose_database_is_moved_ends_and_nothing_is_asked_twice(
         assert len(model.received) == 2
 
 
+@pytest.mark.soak
 def test_a_server_that_is_told_to_end_waits_for_no_room(disk: SmallDisk, tmp_path: Path) -> None:
     project = make_project(disk.path)
     project.close()

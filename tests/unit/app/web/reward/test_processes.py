@@ -76,6 +76,7 @@ def test_both_serve_and_both_are_counted(tmp_path: Path) -> None:
         assert "Traceback" not in server.log.read_text()
 
 
+@pytest.mark.soak
 def test_a_stopped_process_is_replaced(tmp_path: Path) -> None:
     """The kernel gives it its part of all connections, which nobody would answer."""
     with launched(tmp_path, "--verifier", "exact", "--processes", 2) as server:

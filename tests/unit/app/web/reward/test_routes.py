@@ -131,6 +131,7 @@ async def test_too_many_items_for_one_request(served: Serving) -> None:
         client.close()
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("undecided", [None, -1.0])
 async def test_undecided_ones_count_as_the_server_was_told(served: Serving, undecided: float | None) -> None:
     async with served("staged", undecided=undecided, ms=1, timeout=0.3) as server:

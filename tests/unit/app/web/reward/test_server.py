@@ -149,6 +149,7 @@ async def test_what_waits_when_it_all_ends_hears_of_it(served: Serving) -> None:
     client.close()
 
 
+@pytest.mark.soak
 async def test_a_bomb_is_an_abstention_as_in_a_run_and_costs_nobody_else(served: Serving) -> None:
     async with served("staged", ms=1, timeout=0.5) as found:
         clients = [Client(found.address.port) for _ in range(5)]
@@ -397,6 +398,7 @@ async def test_a_body_that_comes_too_slowly_is_not_waited_for(served: Serving, m
     assert b" 408 " in said.result()
 
 
+@pytest.mark.soak
 async def test_an_ordinary_batch_of_grpo_is_one_request(served: Serving) -> None:
     """2,048 completions of real length, two of three short ones beside long and hostile ones."""
     lengths = [2_000, 5_700, 5_700, 9_000, 28_000, 55_000]

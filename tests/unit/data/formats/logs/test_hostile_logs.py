@@ -68,6 +68,7 @@ def sorted_out(path: Path, format: str) -> tuple[list[Any], list[Refusal]]:
     return [one for one in found if not isinstance(one, Refusal)], refused
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", EXAMPLES)
 @settings(max_examples=20)
 @given(data=st.data())

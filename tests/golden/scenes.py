@@ -13,7 +13,6 @@ from tempfile import mkdtemp
 
 import pytest
 
-from tests import commands
 from tests.commands import done
 from tests.documents import ROOT
 from tests.full_disk_given import Given, prepared
@@ -25,7 +24,6 @@ from tests.tui.test_search_tree import search_with
 from workbench.config.file import FOLDER_VARIABLE
 from workbench.core.database import migrations
 from workbench.core.project import open_project
-from workbench.verifiers.execution.levels import SAFE_LEVELS, LevelStatus
 
 SAMPLE = ROOT / "sample_data"
 RULES = ("rules", "exact", "normalized-exact", "math-verify")
@@ -40,9 +38,6 @@ def surroundings(folder: Path) -> Iterator[None]:
         patch.setenv("LOGNAME", "coordinator")
         patch.setenv(FOLDER_VARIABLE, str(folder / "configuration"))
         patch.setattr(migrations, "_draw", _draw)
-        # What holds on this machine is for other tests to find out: it takes ten seconds of a processor.
-        patch.setattr(commands, "surveyed", lambda: [LevelStatus(level=level) for level in SAFE_LEVELS])
-        patch.setattr(commands, "surveyed_scratch", lambda: LevelStatus(level="L3"))
         # The command line would name the program after it.
         patch.setattr(sys.modules["__main__"], "__package__", "", raising=False)
         yield

@@ -41,5 +41,8 @@ GROUPS: dict[str, Callable[[Scenes], Pieces]] = {
 REAL = {"real-rows": printed.REAL, "real-replies": printed.REPLIES}
 """Groups that need data beside the project, and where; of these only digests are kept."""
 
-SLOW = {part for part in GROUPS if part.startswith(f"screens-{SIZES[-1][0]}-")}
-"""Groups that show what others show at another size."""
+SLOW = {
+    *(part for part in GROUPS if part.startswith(f"screens-{SIZES[-1][0]}-")),
+    *("walks-runs", "walks-figures", "walks-sets", "walks-code", "real-rows"),
+}
+"""Groups that show in another size or in more steps what others show."""

@@ -57,16 +57,17 @@ async def test_a_packed_reply_is_read_although_nobody_asked_for_it(encoding: str
 @pytest.mark.parametrize(
     ("encoding", "packed", "says"),
     [
-        ("gzip", gzip.compress(b"\0" * (MAX_REPLY_BYTES + 1)), "longer than"),
-        ("gzip", gzip.compress(b"\0" * 2**29), "longer than"),
+        ("gzip", MAX_REPLY_BYTES + 1, "longer than"),
+        pytest.param("gzip", 2**29, "longer than", marks=pytest.mark.soak),
         ("gzip", b"\x1f no gzip at all", "can't be unpacked"),
         ("gzip", BODY, "can't be unpacked"),
         ("gzip", gzip.compress(BODY)[:-12], "the reply is no JSON"),
         ("br", b"\x0b\x02\x80", "the reply is no JSON"),
     ],
 )
-async def test_what_is_packed_fills_no_memory_and_is_whole(encoding: str, packed: bytes, says: str) -> None:
-    answer = Scripted(headers={"content-encoding": encoding}, body=packed)
+async def test_what_is_packed_fills_no_memory_and_is_whole(encoding: str, packed: bytes | int, says: str) -> None:
+    body = packed if isinstance(packed, bytes) else gzip.compress(bytes(packed))
+    answer = Scripted(headers={"content-encoding": encoding}, body=body)
     with scripted(lambda _: answer) as server, pytest.raises(AttemptFailed, match=says) as caught:
         read((await got(server.url)).body, "chat", "openai")
     assert caught.value.may_be_repeated

@@ -21,7 +21,7 @@ $(VENV)/dev.stamp: $(VENV)/run.stamp
 demo: $(VENV)/run.stamp  ## sample data, rule verifiers, then the app (or the accuracy table without a terminal)
 	$(BIN)/workbench demo
 
-test: $(VENV)/dev.stamp  ## lint, types, layers and every test
+test: $(VENV)/dev.stamp  ## lint, types, layers and the tests
 	$(MAKE) --jobs=2 lint $(VENV)/tests.stamp
 	$(PYTEST)
 
@@ -39,7 +39,7 @@ lint: $(VENV)/dev.stamp  ## ruff, mypy, import contracts
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-soak: $(VENV)/dev.stamp  ## the full form of the fault tests; of some folders with TESTS=tests/soak
+soak: $(VENV)/dev.stamp  ## the tests that are too long for each run; of some folders with TESTS=tests/soak
 	$(BIN)/pytest -m soak --timeout 3600 $(TESTS)
 
 bench: $(VENV)/dev.stamp  ## one JSON line per figure

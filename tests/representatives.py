@@ -16,7 +16,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark as ``soak`` what others of the same test stand for, before pytest selects by marks."""
     tests = defaultdict[str, list[pytest.Item]](list)
     for item in items:
-        if item.get_closest_marker("few"):
+        if item.get_closest_marker("few") and not item.get_closest_marker("soak"):
             tests[item.nodeid.partition("[")[0]].append(item)
     for cases in tests.values():
         marker = cases[0].get_closest_marker("few")

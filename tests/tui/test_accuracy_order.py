@@ -253,7 +253,7 @@ async def test_a_filter_that_nothing_meets_or_nobody_can_read_leaves_the_screen_
         await press(pilot, "i", "m", "enter", "s", "space", "equals_sign", "down", "d", "d")
         assert names(app) == []
         await press(pilot, "f", *["backspace"] * 10, *"noColumn=x", "enter")
-        assert "There is no column" in text_of(app, "PromptBar .trouble")
+        assert "There is no column" in text_of(app, "PromptLine .trouble")
         await press(pilot, "escape", "F")
         assert len(names(app)) == len(IN_REPORT)
 

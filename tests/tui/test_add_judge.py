@@ -20,7 +20,7 @@ from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.choices import PickMenu
 from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.option_field import OptionField, OptionSection
-from workbench.app.tui.kit.prompt_bar import CompletingInput
+from workbench.app.tui.kit.prompt_line import CompletingInput
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.screens.add_judge import AddJudgeScreen, PreviewScreen
 from workbench.app.tui.screens.start_run import SetUpRunScreen

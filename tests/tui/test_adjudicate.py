@@ -17,7 +17,7 @@ from tests.tui.stage import ONE_SIZE, SIZES, add_run, notices, press, settle, un
 from tests.unit.labelling.conflicting import put
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.choices import ChoiceMenu
-from workbench.app.tui.kit.prompt_bar import NoteInput
+from workbench.app.tui.kit.prompt_line import PromptLine
 from workbench.app.tui.kit.title_bar import SYMBOLS, TitleBar
 from workbench.app.tui.kit.type_picker import TypePicker
 from workbench.app.tui.screens.adjudicate import AdjudicateScreen, OpinionPanel
@@ -265,7 +265,7 @@ async def test_a_case_is_added_after_the_decision(project: Project) -> None:
     judge(project)
     async with adjudicating(project) as (app, pilot):
         await press(pilot, "1", "a")
-        assert isinstance(app.screen, NoteInput)
+        assert isinstance(app.screen, PromptLine)
         await press(pilot, *"So", "enter")
         assert "- So\n" in guidelines.current(project).text
         assert subject(app) == 2

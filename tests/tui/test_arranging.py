@@ -14,7 +14,7 @@ from tests.tui.stage import HOSTILE, add_run, notices, opened, press, screen_of,
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.arranging import ConditionSuggester, condition_text, read_line, row_filter, values_of
 from workbench.app.tui.kit.columns import TableColumn, TableRow
-from workbench.app.tui.kit.prompt_bar import FilterLine
+from workbench.app.tui.kit.prompt_line import PromptLine
 from workbench.app.tui.kit.queue_view import QueueRequest
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screens.counts import CountsScreen
@@ -117,7 +117,7 @@ async def test_a_filter_takes_effect_while_one_types_and_escape_takes_it_back(pr
         browse = table(app)
         await press(pilot, "f", *"type=A")
         await until(pilot, lambda: browse.row_count == 100)
-        assert isinstance(app.screen, FilterLine)
+        assert isinstance(app.screen, PromptLine)
         await press(pilot, *" gold=corr")
         await pilot.pause(0.4)
         assert not app.screen.query_one(".trouble").display, "it is not finished yet"
@@ -189,7 +189,7 @@ async def test_any_list_is_filtered_by_its_columns(tmp_path: Path) -> None:
         await press(pilot, "F")
         assert runs.row_count == 8
         await press(pilot, "f", *"nobody=x", "enter")
-        assert "There is no column 'nobody'." in text_of(app, "PromptBar .trouble")
+        assert "There is no column 'nobody'." in text_of(app, "PromptLine .trouble")
         await press(pilot, "escape")
         assert not any("\x1b" in notice for notice in notices(app))
 

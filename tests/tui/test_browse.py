@@ -17,7 +17,7 @@ from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.choices import ChoiceMenu
 from workbench.app.tui.kit.columns import Sort
 from workbench.app.tui.kit.option_field import OptionField
-from workbench.app.tui.kit.prompt_bar import PromptBar
+from workbench.app.tui.kit.prompt_line import PromptLine
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.kit.virtual_table import VirtualTable
@@ -129,13 +129,13 @@ async def test_enter_in_an_empty_table_does_nothing(project: Project) -> None:
 async def test_wrong_conditions_are_explained_where_they_are_typed(project: Project) -> None:
     async with browsing(project) as (app, pilot):
         await enter(pilot, "f", "colour=red")
-        assert text_of(app, "PromptBar .trouble").startswith("Unknown field 'colour'. Known fields: dataset")
+        assert text_of(app, "PromptLine .trouble").startswith("Unknown field 'colour'. Known fields: dataset")
         app.screen.query_one(Input).value = "verdict:nobody=correct"
         await press(pilot, "enter")
-        assert "Verifiers that have: rules." in text_of(app, "PromptBar .trouble")
+        assert "Verifiers that have: rules." in text_of(app, "PromptLine .trouble")
         await press(pilot, "escape")
         assert remark(app) == "1 of 300"
-        assert not app.screen.query_one(PromptBar).display
+        assert not isinstance(app.screen, PromptLine)
         assert isinstance(app.screen, BrowseScreen)
 
 
@@ -204,7 +204,7 @@ async def test_jumping_to_a_row_or_an_id(project: Project, text: str, item: int)
 async def test_a_jump_to_nowhere_says_so(project: Project, text: str, problem: str) -> None:
     async with browsing(project) as (app, pilot):
         await enter(pilot, "at", text)
-        assert problem in text_of(app, "PromptBar .trouble")
+        assert problem in text_of(app, "PromptLine .trouble")
         assert table(app).selected_id == 1
 
 
@@ -261,7 +261,7 @@ async def test_names_are_data_wherever_they_are_shown(tmp_path: Path) -> None:
         assert remark(app) == "– of 0  ·  /[/]"
         assert chips(app) == "model=[red"
         await enter(pilot, "at", "[nobody]")
-        assert "'[nobody]'" in text_of(app, "PromptBar .trouble")
+        assert "'[nobody]'" in text_of(app, "PromptLine .trouble")
 
 
 @pytest.mark.soak

@@ -111,7 +111,7 @@ async def test_problems_are_listed_searched_filtered_sorted_and_jumped_to(projec
         await enter(pilot, "at", "own/clip")
         assert app.screen.query_one(VirtualTable).selected_id == 1
         await enter(pilot, "at", "nowhere")
-        assert text_of(app, "PromptBar .trouble") == "No problem has the task id 'nowhere'."
+        assert text_of(app, "PromptLine .trouble") == "No problem has the task id 'nowhere'."
 
 
 @pytest.mark.soak

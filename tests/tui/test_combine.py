@@ -17,7 +17,7 @@ from tests.background import PATIENCE_S
 from tests.helpers import make_project
 from tests.tui.stage import HOSTILE, ONE_SIZE, add_run, notices, opened, press, settle, text_of, until
 from workbench.app.tui.app import WorkbenchApp
-from workbench.app.tui.kit.prompt_bar import FilterLine, PromptBar
+from workbench.app.tui.kit.prompt_line import PromptLine
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screens import combine
@@ -73,7 +73,7 @@ async def asked(app: WorkbenchApp, pilot: Pilot[None], *keys: str) -> CombineScr
 
 
 async def typed(pilot: Pilot[None], text: str) -> None:
-    pilot.app.screen.query_one(PromptBar).query_one(Input).value = text
+    pilot.app.screen.query_one(Input).value = text
     await press(pilot, "enter")
 
 
@@ -137,7 +137,7 @@ async def test_the_switches_count_anew(tmp_path: Path) -> None:
         assert screen_of(app).found is None
         await press(pilot, "g", "f")
         await typed(pilot, "colour=red")
-        assert isinstance(app.screen, FilterLine)
+        assert isinstance(app.screen, PromptLine)
         await typed(pilot, "type=A")
         selection = Selection((parse_condition("type=A"),))
         assert screen.found.report == estimate(
@@ -185,7 +185,7 @@ async def test_best_of_n(tmp_path: Path) -> None:
         assert "compared with a random pick" in words(app)
         await press(pilot, "at")
         await typed(pilot, "two")
-        assert "whole numbers" in str(screen.query_one(".trouble", Static).content)
+        assert "whole numbers" in text_of(screen.app, "PromptLine .trouble")
         await typed(pilot, "2,9")
         assert screen.found.report == best_of(project, sizes=(2, 9))
         await pilot.press("home", "down")
@@ -227,7 +227,7 @@ async def test_downstream_asks_for_a_file(tmp_path: Path) -> None:
         assert "needs a file" in words(app)
         await press(pilot, "a")
         await typed(pilot, str(tmp_path / "none"))
-        assert "There is no file" in str(screen.query_one(".trouble", Static).content)
+        assert "There is no file" in text_of(screen.app, "PromptLine .trouble")
         await typed(pilot, str(tmp_path / "empty.jsonl"))
         assert "the file has no lines" in words(app)
         await press(pilot, "a")
@@ -288,5 +288,5 @@ async def test_hostile_names_are_only_text(tmp_path: Path) -> None:
         assert "\x1b" not in text_of(app, "#combine-head")
         await press(pilot, "w", "v", "escape", "2", "V", "escape", "f")
         await typed(pilot, "verdict:[/]=\x1b")
-        assert "\x1b" not in str(app.screen.query_one(".trouble", Static).content)
+        assert "\x1b" not in text_of(app, "PromptLine .trouble")
         assert not notices(app)

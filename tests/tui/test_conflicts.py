@@ -14,7 +14,7 @@ from tests.tui.stage import ONE_SIZE, notices, press, settle, until
 from tests.unit.labelling.conflicting import judge, project_of, put, rows
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.choices import ChoiceMenu, PeopleMenu
-from workbench.app.tui.kit.prompt_bar import NoteInput
+from workbench.app.tui.kit.prompt_line import PromptLine
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screens.adjudicate import AdjudicateScreen
@@ -102,7 +102,7 @@ async def test_exactly_the_selected_are_settled(project: Project) -> None:
     async with looking(project, "enter", "space", "down", "space") as (app, pilot):
         assert selected(app) == "2 of 3 selected"
         await press(pilot, "0")
-        assert on(app, NoteInput)
+        assert on(app, PromptLine)
         assert "2 conflicts at once as ✗ incorrect" in seen(app)
         assert decisions(project) == []
         await press(pilot, *"no", "enter")
@@ -149,7 +149,7 @@ async def test_all_again_is_none(project: Project) -> None:
 
 async def test_unsuitable_asks_why_and_other_needs_a_note(project: Project) -> None:
     async with looking(project, "enter", "space", "x", "6") as (app, pilot):
-        assert on(app, NoteInput)
+        assert on(app, PromptLine)
         await press(pilot, *"why", "enter")
         stored = rows(project, "SELECT exclusion_reason, note FROM label_events WHERE kind = 'adjudication'")
         assert stored == [("other", "why")]

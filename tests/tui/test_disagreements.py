@@ -250,7 +250,7 @@ async def test_conditions_filter_and_a_wrong_one_is_explained(project: Project) 
         await press(pilot, "f")
         pilot.app.screen.query_one(Input).value = "colour=red"
         await press(pilot, "enter")
-        assert "colour" in text_of(screen.app, "PromptBar .trouble")
+        assert "colour" in text_of(screen.app, "PromptLine .trouble")
         pilot.app.screen.query_one(Input).value = "gold=correct verdict:alpha=correct"
         await press(pilot, "enter")
         assert order(screen) == [3]

@@ -14,10 +14,10 @@ from textual.widgets import Input
 from textual.worker import WorkerCancelled
 
 from tests.helpers import make_project
-from tests.tui.stage import HOSTILE, ONE_SIZE, SIZES, notices, opened, press, settle, text_of
+from tests.tui.stage import HOSTILE, ONE_SIZE, SIZES, notices, opened, press, settle, text_of, until
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.item_panes import PANES
-from workbench.app.tui.kit.prompt_bar import PromptBar
+from workbench.app.tui.kit.prompt_line import PromptLine
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.screens.item import ItemScreen
@@ -218,7 +218,7 @@ async def test_finding_in_the_pane_in_focus(project: Project) -> None:
     async with showing(project) as (app, pilot):
         reader = app.screen.query_one("#item-completion", Reader)
         await press(pilot, "slash", *"perhaps")
-        assert reader.border_subtitle == "hit 1 of 1", "found while it is typed"
+        await until(pilot, lambda: reader.border_subtitle == "hit 1 of 1")  # found while it is typed
         line, start, _ = reader._hits[0]
         assert reader._wrapped is not None
         row = reader._wrapped.row_of(line, start) - reader.scroll_offset.y
@@ -233,9 +233,9 @@ async def test_finding_in_the_pane_in_focus(project: Project) -> None:
         await press(pilot, "slash")
         app.screen.query_one(Input).value = "nowhere"
         await press(pilot, "enter")
-        assert text_of(app, "PromptBar .trouble") == "Not found."
+        assert text_of(app, "PromptLine .trouble") == "Not found."
         await press(pilot, "escape")
-        assert not app.screen.query_one(PromptBar).display
+        assert not isinstance(app.screen, PromptLine)
         assert isinstance(app.screen, ItemScreen)
         await press(pilot, "escape")
         assert type(app.screen).__name__ == "HomeScreen"

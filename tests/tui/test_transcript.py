@@ -10,11 +10,12 @@ from textual.pilot import Pilot
 
 from tests.helpers import make_project, numbered
 from tests.tui.asked import Told, add_judged
-from tests.tui.stage import HOSTILE, ONE_SIZE, add_run, notices, opened, press, settle, text_of, until
+from tests.tui.stage import HOSTILE, ONE_SIZE, add_run, notices, opened, press, screen_of, settle, text_of, until
 from workbench.app.tui.app import WorkbenchApp
-from workbench.app.tui.kit.prompt_bar import CompletingInput, PromptBar
+from workbench.app.tui.kit.prompt_line import CompletingInput, PromptLine
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.kit.virtual_table import VirtualTable
+from workbench.app.tui.screens.home import HomeScreen
 from workbench.app.tui.screens.item import ItemScreen
 from workbench.app.tui.screens.transcript import TranscriptScreen
 from workbench.config.verifiers import EXAMPLES_DRAWN
@@ -145,17 +146,15 @@ async def test_a_text_is_found_in_a_long_call(project: Project) -> None:
         app.push_screen(TranscriptScreen(run, 1))
         await settle(pilot)
         await press(pilot, "slash")
-        bar = app.screen.query_one(PromptBar)
-        assert bar.asking
         await type_line(pilot, "needle")
         assert app.screen.query_one(Reader).border_subtitle == "hit 1 of 1"
         await press(pilot, "slash")
         await type_line(pilot, "nowhere")
-        assert bar.asking
+        assert isinstance(app.screen, PromptLine)
         await press(pilot, "escape")
-        assert not bar.asking
+        screen_of(app, TranscriptScreen)
         await press(pilot, "escape")
-        assert not isinstance(app.screen, TranscriptScreen)
+        screen_of(app, HomeScreen)
 
 
 async def test_votes_are_shown(project: Project) -> None:

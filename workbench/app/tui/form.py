@@ -19,10 +19,9 @@ from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.choices import Choice
 from workbench.app.tui.kit.option_field import OptionField
 from workbench.app.tui.kit.path_suggester import PathSuggester, ambiguous_name_message, possible_names
-from workbench.app.tui.kit.prompt_bar import PromptBar
 from workbench.app.tui.kit.reader import Reader
-from workbench.app.tui.screen import PromptScreen, WorkbenchScreen
-from workbench.core.errors import OptionError, UsageError, WorkbenchError
+from workbench.app.tui.screen import WorkbenchScreen
+from workbench.core.errors import OptionError, WorkbenchError
 
 Made = TypeVar("Made")
 _WORK = "form-work"
@@ -238,46 +237,24 @@ class FormScreen(WorkbenchScreen):
 # -- Screens with one reader, in which a text can be found.
 
 
-_FIND = "find"
-
-
 def finding_actions(screen: str) -> tuple[Action, ...]:
     return (
         Action(f"{screen}.find", "/", "find", "Find", "Find a text."),
         Action(f"{screen}.find-next", "n", "find_next(1)", "Next hit", "Go to the next hit.", False),
         Action(f"{screen}.find-previous", "N", "find_next(-1)", "Previous hit", "Go to the previous hit.", False),
-        Action(f"{screen}.back", "escape,q", "back", "Back", "Close the input line, or go back."),
+        Action(f"{screen}.back", "escape,q", "back", "Back", "Go back."),
     )
 
 
-class FindingScreen(PromptScreen):
-    """Finds a text in the reader that has the focus, or had it last."""
-
-    RESTING = Reader
-    _sought_in: Reader | None = None
+class FindingScreen(WorkbenchScreen):
+    """Finds a text in the reader that has the focus, or in the first one."""
 
     @property
     def reader(self) -> Reader:
-        return self.focused if isinstance(self.focused, Reader) else self._sought_in or self.query(Reader).first()
+        return self.focused if isinstance(self.focused, Reader) else self.query(Reader).first()
 
     def action_find(self) -> None:
-        self._sought_in = self.reader
-        self.ask(_FIND, "/", hint="text to find")
-
-    def close_prompt(self) -> None:
-        super().close_prompt()
-        if self._sought_in is not None:
-            self._sought_in.focus()
-
-    @on(PromptBar.Typed)
-    def _typed(self, event: PromptBar.Typed) -> None:
-        if event.asked == _FIND:
-            self.reader.find(event.text)
-
-    def answered(self, asked: str, text: str) -> bool:
-        if text and not self.reader.hits:
-            raise UsageError("Not found.")
-        return True
+        self.reader.ask_text()
 
     def action_find_next(self, step: int) -> None:
         self.reader.find_next(step)

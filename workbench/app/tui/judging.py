@@ -20,7 +20,7 @@ from workbench.app.tui.kit.card_texts import CardTexts, contradiction_menu, reso
 from workbench.app.tui.kit.choices import Answer as Chosen
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
 from workbench.app.tui.kit.copies import Copyable
-from workbench.app.tui.kit.prompt_bar import NoteInput
+from workbench.app.tui.kit.prompt_line import PromptLine
 from workbench.app.tui.kit.title_bar import RemarkPiece
 from workbench.app.tui.pace import Stopwatch
 from workbench.app.tui.person import PersonScreen, person_action
@@ -387,7 +387,7 @@ class JudgingScreen(Desk, PersonScreen, Generic[CaseT]):
                 self.check_answer(self.make_answer("unsuitable", reason))
 
         if reason == "other" and not self._note.strip():
-            self.ask_about(NoteInput("", WHY_UNSUITABLE), noted)
+            self.ask_about(PromptLine(WHY_UNSUITABLE), noted)
         else:
             self.check_answer(self.make_answer("unsuitable", reason))
 
@@ -405,7 +405,8 @@ class JudgingScreen(Desk, PersonScreen, Generic[CaseT]):
     def action_note(self) -> None:
         if self.accepts_key() and self._current is not None:
             case = self._current
-            choose(self, NoteInput(self._note, keep=partial(self.keep_note, case)), partial(self.set_note, case))
+            line = PromptLine("Note", self._note, typed=partial(self.keep_note, case))
+            choose(self, line, partial(self.set_note, case))
 
     def set_note(self, case: CaseT, note: str) -> None:
         self.keep_note(case, note)

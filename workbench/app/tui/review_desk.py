@@ -17,7 +17,7 @@ from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
 from workbench.app.tui.kit.columns import OUTCOME_MARKS
 from workbench.app.tui.kit.item_panes import DECIDED, ReadyItem, against_gold, verdict_of
-from workbench.app.tui.kit.prompt_bar import NoteInput
+from workbench.app.tui.kit.prompt_line import PromptLine
 from workbench.app.tui.kit.queue_view import decision_words, review_lines
 from workbench.core.label import LabelVerdict, coordinator_name
 from workbench.core.project import Project
@@ -205,7 +205,7 @@ class Reviewing(Desk):
 
     def action_send_back(self) -> None:
         if (item := self._decidable_item) is not None:
-            choose(self, NoteInput(self.note, WHY_ANEW), partial(self._send_back, item.id))
+            choose(self, PromptLine(WHY_ANEW, self.note), partial(self._send_back, item.id))
 
     def _send_back(self, completion: int, reason: str) -> None:
         if reason:
@@ -243,7 +243,7 @@ class Reviewing(Desk):
     def _ask_category(self, completion: int, erred: Sequence[ItemVerdict]) -> None:
         def chose(category: str) -> None:
             if category == "other" and not self.note:
-                choose(self, NoteInput("", "What is the error?"), noted)
+                choose(self, PromptLine("What is the error?"), noted)
             else:
                 mark(category)
 
@@ -285,7 +285,7 @@ class Reviewing(Desk):
                 self.note = note
                 self.show_review()
 
-            choose(self, NoteInput(self.note, "Note for your decision"), noted)
+            choose(self, PromptLine("Note for your decision", self.note), noted)
 
     # -- a new round of labels, exclusion, inclusion -----------------------------------------------
 

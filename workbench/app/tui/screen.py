@@ -15,16 +15,14 @@ from textual.binding import Binding
 from textual.events import Paste, Resize
 from textual.message import Message
 from textual.screen import Screen
-from textual.widget import Widget
 from textual.worker import Worker, WorkerState, get_current_worker
 
 from workbench.app.tui.allocating import release_worker_after
 from workbench.app.tui.keymap import Action, bindings
-from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.choices import choose, index_of
 from workbench.app.tui.kit.copies import ActingWidget
 from workbench.app.tui.kit.footer import Footer
-from workbench.app.tui.kit.prompt_bar import NoteInput, PromptBar
+from workbench.app.tui.kit.prompt_line import PromptLine
 from workbench.app.tui.kit.table_messages import CountsRequested, ExportRequested
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.core.errors import StoreError, UsageError, WorkbenchError
@@ -66,7 +64,6 @@ class WorkbenchScreen(Screen[None]):
     ACTIONS: ClassVar[tuple[Action, ...]] = ()
     TITLE_TEXT: ClassVar[str] = ""
     REMARK: ClassVar[str] = "reading …"
-    PROMPT: ClassVar[bool] = False
     PALETTE: ClassVar[bool] = False
     BINDINGS: ClassVar[list[Any]] = []
     WORDS: ClassVar[Mapping[str, str]] = {}
@@ -83,8 +80,6 @@ class WorkbenchScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         yield TitleBar(*self.heading())
         yield from self.content()
-        if self.PROMPT:
-            yield PromptBar()
         yield Footer(show_command_palette=self.PALETTE)
 
     def heading(self) -> tuple[str, str]:
@@ -214,10 +209,23 @@ class WorkbenchScreen(Screen[None]):
             if said or empty:
                 then(said)
 
-        choose(self, NoteInput(given.get((title, about), proposal), title), answered)
+        choose(self, PromptLine(title, given.get((title, about), proposal)), answered)
 
     def line_stored(self, title: str, about: Hashable) -> None:
         self.workbench.unstored_lines.pop((title, about), None)
+
+    @property
+    def open_line(self) -> PromptLine | None:
+        """Return the line to type into that is over this screen; None if there is none."""
+        return self.app.screen if isinstance(self.app.screen, PromptLine) else None
+
+    def clear_restriction(self) -> bool:
+        """Remove the most specific restriction of the list; return False if there is none."""
+        return False
+
+    def action_back(self) -> None:
+        if not self.clear_restriction():
+            self.workbench.action_go_back()
 
     def neighbour(self, ids: Sequence[int], present: int, step: int, noun: str) -> int | None:
         """Return the id after or before ``present`` in a list; at the list's ends, show a notice and return None."""
@@ -279,51 +287,3 @@ class WorkbenchScreen(Screen[None]):
         if action in self.workbench.EVERYWHERE:
             return self.workbench
         return self.acting if self.acting and action in self.acting.ACTIONS else self
-
-
-class PromptScreen(WorkbenchScreen):
-    PROMPT = True
-    RESTING: ClassVar[type[Widget]]
-    """The widget that has the focus while no input line is open."""
-
-    def ask(self, what: str, title: str, text: str = "", **more: Any) -> None:
-        self.query_one(PromptBar).ask(what, title, text, **more)
-
-    def answered(self, asked: str, text: str) -> bool:
-        """Process a submitted line.
-
-        Returns:
-            Whether the input line closes; else it stays open.
-
-        Raises:
-            UsageError: The line can't be parsed; it stays open and shows the error.
-        """
-        return True
-
-    @on(PromptBar.Submitted)
-    def _finish_submit(self, event: PromptBar.Submitted) -> None:
-        try:
-            done = self.answered(event.asked, event.text.strip())
-        except UsageError as error:
-            self.complain(str(error))
-        else:
-            if done:
-                self.close_prompt()
-
-    def complain(self, text: str) -> None:
-        self.query_one(PromptBar).complain(printable(text))
-
-    def close_prompt(self) -> None:
-        self.query_one(PromptBar).close()
-        self.query_one(self.RESTING).focus()
-
-    def clear_restriction(self) -> bool:
-        """Remove the most specific restriction of the list; return False if there is none."""
-        return False
-
-    def action_back(self) -> None:
-        """Close the input line if it is open, else clear a restriction, else leave the screen."""
-        if self.query_one(PromptBar).asking:
-            self.close_prompt()
-        elif not self.clear_restriction():
-            self.workbench.action_go_back()

@@ -22,7 +22,7 @@ from textual.widgets import Static
 from workbench.app.tui.kit.arranging import ConditionSuggester, condition_text
 from workbench.app.tui.kit.cells import fit, printable
 from workbench.app.tui.kit.columns import Sort, TableColumn, TableRow
-from workbench.app.tui.kit.prompt_bar import FilterLine
+from workbench.app.tui.kit.prompt_line import PromptLine, filter_line
 from workbench.app.tui.kit.sources import FixedSource, PagedSource
 from workbench.app.tui.kit.table_messages import (
     Failed,
@@ -34,7 +34,7 @@ from workbench.app.tui.kit.table_messages import (
 )
 from workbench.app.tui.kit.title_bar import RemarkPiece
 from workbench.app.tui.kit.virtual_table import VirtualTable
-from workbench.app.tui.screen import PromptScreen, WorkbenchScreen
+from workbench.app.tui.screen import WorkbenchScreen
 from workbench.core.label import FLAG_STATES
 from workbench.core.selection import COLUMN, FIELDS, Condition
 from workbench.core.taxonomy import SUBTYPES, TYPES, UNTYPED
@@ -95,7 +95,6 @@ class TableScreen(WorkbenchScreen):
     TableScreen.empty .nothing { display: block; }
     TableScreen.empty VirtualTable, TableScreen.empty .detail { display: none; }
     """
-    RESTING: ClassVar[type[Widget]] = VirtualTable
     PREFIX: ClassVar[str]
     ABOVE: ClassVar[tuple[str, ...]] = ()
     BELOW: ClassVar[tuple[str, ...]] = ()
@@ -283,7 +282,7 @@ def _height_of(text: Static) -> int:
     return text.visual.get_height(text.styles.get_rules(), width) if width else 0
 
 
-class FilterScreen(TableScreen, PromptScreen):
+class FilterScreen(TableScreen):
     """A list filtered by typed conditions; its metrics are those of the filtered items.
 
     Attributes:
@@ -321,7 +320,7 @@ class FilterScreen(TableScreen, PromptScreen):
         def apply(text: str) -> None:
             self._apply_conditions(browsing.read_conditions(text, names["verdict:"]))
 
-        self.app.push_screen(FilterLine(self.filter_text, apply, self.FILTER_HINT, item_suggester(names)))
+        self.app.push_screen(filter_line(self.filter_text, apply, self.FILTER_HINT, item_suggester(names)))
 
     @property
     def filter_text(self) -> str:
@@ -343,7 +342,7 @@ def is_item_condition(condition: Condition) -> bool:
     return condition.field in FIELDS or condition.field.startswith(("verdict:", COLUMN))
 
 
-class CatalogScreen(TableScreen, PromptScreen):
+class CatalogScreen(TableScreen):
     """All records of a kind, read page by page; they can be searched, sorted, and found by row number or name.
 
     Attributes:
@@ -426,17 +425,14 @@ class CatalogScreen(TableScreen, PromptScreen):
     # -- search and jump ---------------------------------------------------------------------------
 
     def action_search(self) -> None:
-        self.ask("search", "/", self.asked.search, hint=self.SEARCH_HINT)
+        self.app.push_screen(PromptLine("/", self.asked.search, entered=self._search, hint=self.SEARCH_HINT))
+
+    def _search(self, text: str) -> None:
+        if text != self.asked.search:
+            self.change(search=text)
 
     def action_jump(self) -> None:
-        self.ask("jump", "go to", hint=self.JUMP_HINT)
-
-    def answered(self, asked: str, text: str) -> bool:
-        if asked == "jump":
-            return self._jump(text)
-        if asked == "search" and text != self.asked.search:
-            self.change(search=text)
-        return super().answered(asked, text)
+        self.app.push_screen(PromptLine("go to", entered=self._jump, hint=self.JUMP_HINT))
 
     def _jump(self, text: str) -> bool:
         number = text.replace(",", "").replace("_", "")
@@ -450,16 +446,19 @@ class CatalogScreen(TableScreen, PromptScreen):
 
     def _jump_to_found(self, found: tuple[str, list[int]]) -> None:
         (kind, called), (text, ids) = self.KIND, found
-        name = text.removeprefix("#")
+        name, line = text.removeprefix("#"), self.open_line
         if ids:
-            self.close_prompt()
+            if line is not None:
+                line.dismiss(text)
             self.table.jump_to_id(ids[0])
             if len(ids) > 1:
                 self.notify(f"{len(ids)} {kind}s have the {called} {name!r}; this is the first.", markup=False)
+        elif line is None:
+            return
         elif text.replace(",", "").replace("_", "").isdecimal():
-            self.complain(f"There are {self.table.row_count:,} rows.")
+            line.complain(f"There are {self.table.row_count:,} rows.")
         else:
-            self.complain(f"No {kind} has the {called} {name!r}.")
+            line.complain(f"No {kind} has the {called} {name!r}.")
 
     def clear_restriction(self) -> bool:
         if self.asked.search:

@@ -15,7 +15,7 @@ Reports and runs as text
     accuracy_sheet, accuracy_view, overview, queue_view, triage_view: the texts of one screen each.
 
 Input
-    prompt_bar: one line, also of conditions. choices: a menu, the next of several choices. option_field: a field of a
+    prompt_line: one line, also of conditions. choices: a menu, the next of several choices. option_field: a field of a
     form. type_picker: an answer type. path_suggester: completes a file's name.
 
 Around a screen

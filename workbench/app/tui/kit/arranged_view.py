@@ -45,7 +45,7 @@ from workbench.app.tui.kit.columns import (
     worst_first,
 )
 from workbench.app.tui.kit.copies import ActingWidget, Copyable, row_copyables
-from workbench.app.tui.kit.prompt_bar import FilterLine
+from workbench.app.tui.kit.prompt_line import filter_line
 from workbench.app.tui.kit.sources import PAGE, MemorySource, PageCache
 from workbench.core.progress import Listener, Stopped, listening_with
 from workbench.core.selection import Condition
@@ -363,7 +363,7 @@ class ArrangedView(ScrollView, ActingWidget):
         def narrow(text: str) -> None:
             self.narrow(read_line(text, given.columns))
 
-        self.app.push_screen(FilterLine(text, narrow, self.filter_hint, suggester))
+        self.app.push_screen(filter_line(text, narrow, self.filter_hint, suggester))
 
     @property
     def filter_hint(self) -> str:

@@ -11,12 +11,11 @@ from textual.containers import Container, Vertical
 from textual.content import Content
 from textual.message import Message
 from textual.reactive import reactive
-from textual.widgets import Input, Static
+from textual.widgets import Static
 
 from workbench.app.tui.keymap import key_of
 from workbench.app.tui.kit.card_texts import Answered, CardTexts
 from workbench.app.tui.kit.reader import Reader
-from workbench.app.tui.kit.title_bar import Line
 from workbench.app.tui.kit.wrapping import Wrapped
 from workbench.core.text.document import RenderedText
 from workbench.labelling.annotating import ABSENCES, HOW, QUIRKS, SHORTCOMINGS, SHOWN, Card, FinalAnswer, Stretch
@@ -119,8 +118,6 @@ class FinalAnswerCard(Container):
     FinalAnswerCard.wide #card-body { layout: horizontal; }
     FinalAnswerCard.wide #card-question { width: 2fr; height: 1fr; }
     FinalAnswerCard.wide #card-right { width: 3fr; }
-    FinalAnswerCard #card-find { display: none; height: 1; border: none; padding: 0 1; }
-    FinalAnswerCard #card-find.open { display: block; }
     """
     raw: reactive[bool] = reactive(False)
     opened: reactive[Opened] = reactive("")
@@ -148,7 +145,6 @@ class FinalAnswerCard(Container):
                 yield Excerpt(title="Completion", id="card-completion")
         with Vertical(id="card-over"):
             yield WholeText(id="card-full")
-            yield Line(placeholder="text to find", id="card-find", compact=True)
 
     @property
     def view(self) -> str:
@@ -307,32 +303,13 @@ class FinalAnswerCard(Container):
         if not self.opened:
             self.open("completion")
         if self.opened:
-            box = self.query_one("#card-find", Input)
-            box.add_class("open")
-            box.focus()
+            self.full.ask_text()
 
     def end_find(self) -> bool:
-        box = self.query_one("#card-find", Input)
-        if not box.has_class("open") and not self.full.hits:
-            return False
-        box.remove_class("open")
-        box.clear()
+        """End the search in the whole text; return False if there is none."""
+        found = self.full.hits
         self.full.find("")
-        self.full.focus()
-        return True
-
-    @on(Input.Changed, "#card-find")
-    def _search_text_changed(self, event: Input.Changed) -> None:
-        event.stop()
-        if event.input.has_class("open"):
-            self.full.find(event.value)
-
-    @on(Input.Submitted, "#card-find")
-    def _search_submitted(self, event: Input.Submitted) -> None:
-        event.stop()
-        if self.full.hits:
-            event.input.remove_class("open")
-            self.full.focus()
+        return bool(found)
 
 
 def reference_row(texts: CardTexts, raw: bool) -> Content:

@@ -21,7 +21,9 @@ from textual.strip import Strip
 
 from workbench.app.tui.allocating import release_worker_after
 from workbench.app.tui.kit.cells import printable, restyle
+from workbench.app.tui.kit.prompt_line import PromptLine
 from workbench.app.tui.kit.wrapping import Hit, Wrapped, prepare
+from workbench.core.errors import UsageError
 from workbench.core.text.document import RenderedText, StyleName
 
 
@@ -180,6 +182,16 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         if self._hits:
             self._hit = (self._hit + step) % len(self._hits)
             self._show_hit()
+
+    def ask_text(self) -> None:
+        """Ask for a text and find it while it is typed; escape ends the search."""
+
+        def find(text: str) -> None:
+            if not self.find(text) and text:
+                raise UsageError("Not found.")
+
+        left = partial(self.find, "")
+        self.app.push_screen(PromptLine("/", entered=find, typed=find, left=left, hint="text to find"))
 
     # -- wrapping ----------------------------------------------------------------------------------
 

@@ -17,6 +17,7 @@ from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.choices import Choice
 from workbench.app.tui.kit.evidence import REQUEST, planned_text
 from workbench.app.tui.kit.option_field import OptionField
+from workbench.app.tui.kit.prompt_line import PromptLine
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.screen import WorkbenchScreen
 from workbench.app.tui.screens.confirm import confirm
@@ -27,8 +28,6 @@ from workbench.measuring import browsing
 from workbench.runs import configuring
 from workbench.runs.configuring import VerifierForm
 from workbench.runs.previewing import PreviewedCall
-
-_ITEM = "item"
 
 
 class PreviewScreen(FindingScreen):
@@ -78,17 +77,16 @@ class PreviewScreen(FindingScreen):
         self._show()
 
     def action_item(self) -> None:
-        self.ask(_ITEM, "id of the item", self._decidable_item)
+        self.app.push_screen(PromptLine("id of the item", self._decidable_item, entered=self._read_item))
 
-    def answered(self, asked: str, text: str) -> bool:
-        if asked != _ITEM:
-            return super().answered(asked, text)
+    def _read_item(self, text: str) -> bool:
         self.in_background(partial(self._check_changes, text or None), partial(self._read_cases, text), group="preview")
         return False
 
     def _read_cases(self, item: str, calls: list[PreviewedCall]) -> None:
         self._decidable_item, self._calls = item, calls
-        self.close_prompt()
+        if self.open_line is not None:
+            self.open_line.dismiss(item)
         self._show()
 
 

@@ -17,6 +17,7 @@ from workbench.app.tui.figure_screen import FigureQuery, FigureScreen, counting
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu, ManyMenu, choose, following
+from workbench.app.tui.kit.prompt_line import PromptLine
 from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar
 from workbench.app.tui.screen import SHORT
 from workbench.app.tui.sharing import share
@@ -150,7 +151,7 @@ class CombineScreen(TablesScreen, FilterScreen, FigureScreen):
         Action("combine.filter", "f", "filter", "Filter", "Count only items that meet conditions."),
         Action("combine.save", "e", "save", "Save", "Copy or save this table: CSV, Markdown, LaTeX."),
         Action("combine.again", "r", "again", "Count again", "Compute the metrics again.", False),
-        Action("combine.back", "escape,q", "back", "Back", "Close the input, clear the filter, then go back."),
+        Action("combine.back", "escape,q", "back", "Back", "Clear the filter, then go back."),
     )
 
     def on_mount(self) -> None:
@@ -283,21 +284,20 @@ class CombineScreen(TablesScreen, FilterScreen, FigureScreen):
 
     def action_sizes(self) -> None:
         text = ",".join(map(str, self.asked.sizes))
-        self.ask("sizes", "best of", text, hint="1,2,4  (empty: 1, 2, 4, 8 …)")
+        self.app.push_screen(PromptLine("best of", text, entered=self._set_sizes, hint="1,2,4  (empty: 1, 2, 4, 8 …)"))
+
+    def _set_sizes(self, text: str) -> None:
+        self.change(sizes=read_sizes(text) if text else ())
 
     def action_file(self) -> None:
         hint = 'lines of {"verifier": …, "benchmark": …, "score": …}, or CSV'
-        self.ask("file", "file", self.asked.path, hint=hint)
+        self.app.push_screen(PromptLine("file", self.asked.path, entered=self._set_file, hint=hint))
 
-    def answered(self, asked: str, text: str) -> bool:
-        if asked == "sizes":
-            self.change(sizes=read_sizes(text) if text else ())
-        elif asked == "file":
-            path = os.path.expanduser(text)
-            if text and not Path(path).is_file():
-                raise UsageError(f"There is no file {path}.")
-            self.change(path=path)
-        return super().answered(asked, text)
+    def _set_file(self, text: str) -> None:
+        path = os.path.expanduser(text)
+        if text and not Path(path).is_file():
+            raise UsageError(f"There is no file {path}.")
+        self.change(path=path)
 
 
 def _tabs_text(task: Task) -> Content:

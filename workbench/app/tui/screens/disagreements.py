@@ -64,7 +64,7 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
         Action("disagreements.gold", "g", "next_gold", "Gold", "Choose the gold: final, people or imported.", False),
         Action("disagreements.undo", "z", "take_back", "Undo", "Undo this item's decision, or your last one.", False),
         Action("disagreements.again", "r", "again", "Read again", "Read the queue again.", False),
-        Action("disagreements.back", "escape,q", "back", "Back", "Close the input, clear the filter, then go back."),
+        Action("disagreements.back", "escape,q", "back", "Back", "Clear the filter, then go back."),
     )
 
     def __init__(self, asked: QueueRequest | None = None) -> None:

@@ -97,6 +97,7 @@ class ItemScreen(Reviewing, FindingScreen):
         self._first = first
         self._view = View(verifier=first[0] if first else None)
         self._ahead: ReadyItem | None = None
+        self._resolving = False
 
     def content(self) -> ComposeResult:
         yield Static(markup=False, id="item-facts")
@@ -279,10 +280,12 @@ class ItemScreen(Reviewing, FindingScreen):
         return super().check_action(action, parameters)
 
     def action_adjudicate(self) -> None:
+        self._resolving = True
         self.workbench.open_screen("adjudicate", ("correctness", self.completion))
 
     def on_screen_resume(self) -> None:
-        if self.ready is not None and self.ready.item.state == "conflict":
+        if self._resolving:
+            self._resolving = False
             self.after_decision(self.completion)
 
     # -- how it is shown ---------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from textual.widgets import Static
 from tests.helpers import make_project
 from tests.tui.stage import HOSTILE, add_run, notices, opened, press, settle, text_of
 from workbench.app.tui.app import WorkbenchApp
+from workbench.app.tui.kit.accuracy_sheet import ALL
 from workbench.app.tui.kit.accuracy_view import FIGURES
 from workbench.app.tui.kit.choices import PickMenu
 from workbench.app.tui.kit.matrix_table import Matrix
@@ -80,9 +81,9 @@ def cells(app: WorkbenchApp) -> dict[tuple[str, str | None], str]:
     """The matrix: (verifier, group) -> glyph and text."""
     matrix = matrix_of(app)
     return {
-        (row.key, column.key): cell.glyph + cell.text
+        (row.key, None if column.key == ALL else column.key): cell.text
         for row in matrix.rows
-        for column, cell in zip(matrix.columns, row.cells, strict=True)
+        for column, cell in zip(matrix.columns, row.cells[1:], strict=True)
     }
 
 
@@ -93,7 +94,7 @@ def names(app: WorkbenchApp) -> list[str]:
 
 async def to_cell(pilot: Pilot[None], verifier: str, group: str | None) -> None:
     """Put the cursor on a cell."""
-    matrix_of(pilot.app).move_to(verifier, group)  # type: ignore[arg-type]
+    matrix_of(pilot.app).move_to(verifier, group or ALL)  # type: ignore[arg-type]
     await settle(pilot)
     assert screen_of(pilot.app).chosen == (verifier, group)
 
@@ -116,9 +117,9 @@ async def test_figures_are_those_of_the_service(project: Project, protocol: Prot
             assert re.sub(rf"[{GLYPHS}]|\(.*\)", "", text) == percent(row.accuracy)
             assert text[0] in GLYPHS
             # Every figure has its n: below the title, or its own in brackets.
-            assert text.endswith(f"({row.n})") or below[row.group] == f"n {row.n}"
+            assert text.endswith(f"({row.n})") or below[row.group or ALL] == (f"n {row.n}",)
         caption = text_of(app, "#accuracy-caption")
-        assert {row.name: row.mark for row in matrix_of(app).rows} == {
+        assert {row.key: row.cells[0].text[:2] for row in matrix_of(app).rows} == {
             **dict.fromkeys(("good", "bad", "unsure"), "  "),
             **dict.fromkeys(BASELINES, " ○"),
         }

@@ -107,7 +107,7 @@ async def test_pinned_verifiers_stay_on_top(project: Project) -> None:
         await press(pilot, "space")
         assert names(app)[:2] == ["unsure", "always-correct"]
         assert screen_of(app).chosen == ("always-correct", "B")
-        assert [row.mark for row in matrix_of(app).rows][:3] == ["↑ ", "↑○", "  "]
+        assert [row.cells[0].text[:2] for row in matrix_of(app).rows][:3] == ["↑ ", "↑○", "  "]
         assert "↑ pinned" in text_of(app, "#accuracy-legend")
         await press(pilot, "s", "enter", "g", "escape")
         assert names(app)[:2] == ["unsure", "always-correct"]
@@ -173,7 +173,7 @@ async def test_a_run_on_its_way_is_followed_and_nothing_jumps(tmp_path: Path, mo
         await to_cell(pilot, "going", "A")
         await press(pilot, "s", "space")
         (row,) = (row for row in matrix_of(app).rows if row.key == "going")
-        assert row.after == "62 % run"
+        assert row.cells[0].small == "62 % run"
         assert "62 % run " in matrix_of(app).render_line(2).text
         assert "% run: judged so far" in text_of(app, "#accuracy-legend")
         assert cells(app)["going", "A"] == "▅52.0(25)"

@@ -9,7 +9,7 @@ from msgspec import structs
 
 from workbench.app.tui.kit.accuracy_sheet import AccuracySheet, group_detail, verifier_detail
 from workbench.app.tui.kit.accuracy_view import FIGURES, caption, cell_sentence, legend, notes
-from workbench.core.text.figures import NONE
+from workbench.core.text.figures import GLYPHS, NONE
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow
 
 
@@ -72,8 +72,12 @@ ACCURACY = FIGURES["accuracy"]
 
 
 def texts(sheet: AccuracySheet, figure: str = "accuracy") -> dict[tuple[str, str | None], str]:
-    rows = sheet.rows(FIGURES[figure], ())
-    return {(row.key, group): cell.text for row in rows for group, cell in zip(sheet.groups, row.cells, strict=True)}
+    """The cells' texts without the glyphs before them."""
+    return {
+        (row.key, group): cell.text.lstrip(GLYPHS)
+        for row in sheet.rows(FIGURES[figure], ())
+        for group, cell in zip(sheet.groups, row.cells[1:], strict=True)
+    }
 
 
 def test_marks_stand_beside_names_and_figures() -> None:
@@ -118,7 +122,7 @@ def test_a_run_is_never_called_finished_before_it_is() -> None:
 
 def test_every_figure_has_its_n() -> None:
     sheet = AccuracySheet(SMALL)
-    assert [column.below for column in sheet.columns(ACCURACY, wide=False)] == ["n 100", "n 100"]
+    assert [column.below for column in sheet.columns(ACCURACY, wide=False)] == [("n 100",)] * 2
     assert texts(sheet)["rule", "A"] == "95.0 (7)"
     assert texts(sheet)["slow", "A"] == NONE
     assert texts(sheet, "n")["rule", "A"] == "7"

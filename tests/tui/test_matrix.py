@@ -11,9 +11,10 @@ from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
 from tests.tui.stage import HOSTILE, settle
-from workbench.app.tui.kit.cells import fit, fit_cell
-from workbench.app.tui.kit.columns import Sort
-from workbench.app.tui.kit.matrix_table import Matrix, MatrixCell, MatrixColumn, MatrixRow
+from workbench.app.tui.kit.cells import fit, fit_cell, printable
+from workbench.app.tui.kit.columns import Sort, TableColumn
+from workbench.app.tui.kit.matrix_table import Matrix, MatrixRow, tint_tone
+from workbench.tables.document import Cell
 
 LONG = "a-very-long-verifier-name-" * 3
 
@@ -33,14 +34,24 @@ class Stage(App[None]):
         self.said.append("opened")
 
 
-def table(names: list[str], groups: int) -> tuple[list[MatrixColumn], list[MatrixRow]]:
+def table(names: list[str], groups: int) -> tuple[list[TableColumn], list[MatrixRow]]:
     """Figures that tell their place."""
-    columns = [MatrixColumn(f"g{place}", f"G{place}", "n 9") for place in range(groups)]
+    columns = [TableColumn(f"g{place}", f"G{place}", 0, 0, "right", "low", ("n 9",)) for place in range(groups)]
     rows = [
-        MatrixRow(name, "  ", name, "", tuple(MatrixCell(f"{y}.{x}", "▄", x / groups * 2 - 1) for x in range(groups)))
+        MatrixRow(
+            name,
+            (
+                Cell(f"  {printable(name)}", "bold", value=name, whole=name),
+                *(Cell(f"▄{y}.{x}", tint_tone(x / groups * 2 - 1), whole=f"{y}.{x}") for x in range(groups)),
+            ),
+        )
         for y, name in enumerate(names)
     ]
     return columns, rows
+
+
+def put(matrix: Matrix, columns: list[TableColumn], rows: list[MatrixRow]) -> None:
+    matrix.put([matrix.name_column("verifier"), *columns], rows)
 
 
 def lines(matrix: Matrix) -> list[str]:
@@ -49,7 +60,7 @@ def lines(matrix: Matrix) -> list[str]:
 
 async def shown(pilot: Pilot[None], names: list[str], groups: int) -> Matrix:
     matrix = pilot.app.query_one(Matrix)
-    matrix.put("verifier", *table(names, groups))
+    put(matrix, *table(names, groups))
     matrix.focus()
     await settle(pilot)
     return matrix
@@ -61,18 +72,18 @@ async def test_the_cursor_holds_on_to_its_keys() -> None:
         await pilot.press("down", "right", "right")
         assert (matrix.row_key, matrix.column_key) == ("b", "g2")
         columns, rows = table(["c", "x", "y", "b", "a"], 6)
-        matrix.put("verifier", columns[::-1], rows)
+        put(matrix, columns[::-1], rows)
         await settle(pilot)
         assert (matrix.cursor, matrix.row_key, matrix.column_key) == (3, "b", "g2")
-        matrix.put("verifier", *table(["c", "x"], 2))
+        put(matrix, *table(["c", "x"], 2))
         await settle(pilot)
         assert (matrix.row_key, matrix.column_key) == ("x", "g1")
         await pilot.press("home")
         assert (matrix.column, matrix.column_key) == (0, "g0")
-        matrix.put("verifier", columns, rows)
+        put(matrix, columns, rows)
         await settle(pilot)
         assert matrix.column == 0
-        matrix.put("verifier", [], [])
+        put(matrix, [], [])
         await settle(pilot)
         assert (matrix.row_key, matrix.column_key) == (None, None)
 

@@ -21,12 +21,12 @@ from workbench.app.tui.kit.accuracy_view import (
 )
 from workbench.app.tui.kit.cells import fit, fit_cell, printable
 from workbench.app.tui.kit.columns import TableColumn, TableRow, rows_of, table_columns
-from workbench.app.tui.kit.matrix_table import MatrixCell, MatrixColumn, MatrixRow
+from workbench.app.tui.kit.matrix_table import MatrixRow, tint_tone
 from workbench.core.text.figures import GLYPHS, NONE, compact_count, counted, interval_bar, percent, percent_interval
 from workbench.measuring.accuracy_tables import is_baseline
 from workbench.statistics.records.report import METRICS, AccuracyReport, AccuracyRow, AverageRow
 from workbench.tables.document import Cell
-from workbench.tables.table import Column, Columns, column, ends, word
+from workbench.tables.table import Column, Columns, Worst, column, ends, word
 
 _BAR = 16
 
@@ -48,6 +48,8 @@ class Detail(NamedTuple):
 
 
 _TITLE_WIDTHS = {True: 20, False: 12}
+ALL = "all"
+"""The key of the column of all items."""
 
 
 class AccuracySheet:
@@ -89,17 +91,16 @@ class AccuracySheet:
 
     # -- the matrix --------------------------------------------------------------------------------
 
-    def columns(self, figure: Figure, *, wide: bool) -> list[MatrixColumn]:
+    def columns(self, figure: Figure, *, wide: bool) -> list[TableColumn]:
         """Return one column per group; below its title the item count that most verifiers share in this group."""
-        return [
-            MatrixColumn(
-                group,
-                fit_cell(group_title(group, self.report.by, wide), _TITLE_WIDTHS[wide]).rstrip(),
-                "" if (n := self._usual_item_count(group)) is None else f"n {compact_count(n)}",
-                "low" if figure.rising else "high",
-            )
-            for group in self.groups
-        ]
+        found = []
+        for group in self.groups:
+            title = fit_cell(group_title(group, self.report.by, wide), _TITLE_WIDTHS[wide]).rstrip()
+            n = self._usual_item_count(group)
+            worst: Worst = "low" if figure.rising else "high"
+            below = () if n is None else (f"n {compact_count(n)}",)
+            found.append(TableColumn(group or ALL, title, 0, 0, "right", worst, below))
+        return found
 
     def _usual_item_count(self, group: str | None) -> int | None:
         counts = Counter(row.n for name in self.verifiers if (row := self.row(name, group)) is not None)
@@ -109,33 +110,28 @@ class AccuracySheet:
         """Return one row per verifier: pinned ones first, in the order of pinning."""
         usual = [(group, self._usual_item_count(group), self._is_starred(group, figure)) for group in self.groups]
         on_top = [name for name in pinned if name in self.verifiers]
-        names = dict.fromkeys((*on_top, *self.verifiers))
-        return [
-            MatrixRow(
-                name,
-                self.mark(name, pinned),
-                name,
-                self.judged(name),
-                tuple(self._cell(self.row(name, group), figure, n, starred=starred) for group, n, starred in usual),
-                min(place, len(on_top)),
-            )
-            for place, name in enumerate(names)
-        ]
+        found = []
+        for place, name in enumerate(dict.fromkeys((*on_top, *self.verifiers))):
+            named = self.mark(name, pinned) + printable(name)
+            cells = (self._cell(self.row(name, group), figure, n, starred=starred) for group, n, starred in usual)
+            first = Cell(named, "bold", small=self.judged(name), value=name, whole=name)
+            found.append(MatrixRow(name, (first, *cells), min(place, len(on_top))))
+        return found
 
     def _is_starred(self, group: str | None, figure: Figure) -> bool:
         rows = (self.row(name, group) for name in self.verifiers)
         return figure.tested and any(row is not None and row.is_significant for row in rows)
 
-    def _cell(self, row: AccuracyRow | None, figure: Figure, usual: int | None, *, starred: bool) -> MatrixCell:
+    def _cell(self, row: AccuracyRow | None, figure: Figure, usual: int | None, *, starred: bool) -> Cell:
         if row is None or not row.n:
-            return MatrixCell(NONE)
+            return Cell(NONE)
         star = "" if not starred else star_of(self.report) if row.is_significant else " "
         other = "" if row.n == usual or figure.rising is None else f"({compact_count(row.n)})"
         step = figure.step(row)
         glyph = "" if step is None else GLYPHS[step]
         value = figure.of(row)
         text = figure.text(value)
-        return MatrixCell(text + star + other, glyph, figure.tint(row), Cell(text, value=value))
+        return Cell(glyph + text + star + other, tint_tone(figure.tint(row)), value=value, whole=text)
 
 
 # -- below the matrix --------------------------------------------------------------------------

@@ -20,7 +20,6 @@ from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.columns import TableColumn, TableRow
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.tables.document import Cell, Tone
-from workbench.tables.table import Worst
 
 _ACTIONS: Final = (
     Action("matrix.filter", "f", "filter", "Filter", "Show only rows that meet conditions, while you type."),
@@ -48,43 +47,16 @@ _STRENGTH: Final = 0.5  # share of the good or bad colour in the deepest tint
 _TINT: Final = "tint "
 
 
-class MatrixCell(NamedTuple):
-    """One value.
-
-    Attributes:
-        glyph: Symbol before the text that shows the tint where there are no colours.
-        tint: Colour from -1 (worst) to 1 (best); None for no colour.
-        asked: The text that conditions match, and the value that rows are sorted by; None for `text`.
-    """
-
-    text: str
-    glyph: str = ""
-    tint: float | None = None
-    asked: Cell | None = None
-
-
-class MatrixColumn(NamedTuple):
-    key: str | None
-    title: str
-    below: str = ""
-    worst: Worst = "low"
-
-
 class MatrixRow(NamedTuple):
     """One row; the cursor is attached to its key.
 
     Attributes:
-        mark: Symbols before the name.
-        name: The row's name, cut if it is too long.
-        after: Text after the name, never cut.
+        cells: Its cells, the name first.
         block: Rows of a lower block stay above the others however the rows are sorted.
     """
 
     key: str
-    mark: str
-    name: str
-    after: str
-    cells: tuple[MatrixCell, ...]
+    cells: tuple[Cell, ...]
     block: int = 0
 
 
@@ -118,35 +90,30 @@ class Matrix(VirtualTable, inherit_bindings=False):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.column = 1
-        self.columns: Sequence[MatrixColumn] = ()
+        self.columns: Sequence[TableColumn] = ()
         self._ids: dict[str, int] = {}
         self._every: dict[int, MatrixRow] = {}
 
     # -- what screens call -------------------------------------------------------------------------
 
-    def put(self, corner: str, columns: Sequence[MatrixColumn], rows: Sequence[MatrixRow]) -> None:
-        """Replace columns and rows; the cursor stays on its keys, or near its place."""
+    def name_column(self, title: str) -> TableColumn:
+        """Return the column of the row names, as wide as there is room for."""
         least = min(max(_NAMES[0], int(_NAMES[1] * self.scrollable_size.width)), _MAX_NAME)
-        names = TableColumn(NAME, corner, least, _MAX_NAME)
-        cells = [_cells(row) for row in rows]
-        values = [_column(one, place, cells) for place, one in enumerate(columns, 1)]
-        self.put_cells(columns, rows, [names, *values], cells)
+        return TableColumn(NAME, title, least, _MAX_NAME)
 
-    def put_cells(
-        self,
-        columns: Sequence[MatrixColumn],
-        rows: Sequence[MatrixRow],
-        layout: Sequence[TableColumn],
-        cells: Sequence[tuple[Cell, ...]],
-    ) -> None:
-        """Replace columns and rows by those whose layout and cells are given, names first."""
+    def put(self, layout: Sequence[TableColumn], rows: Sequence[MatrixRow]) -> None:
+        """Replace columns and rows; the cursor stays on its keys, or near its place.
+
+        Args:
+            layout: The column of names, then those of values; one without a width is as wide as its widest cell.
+        """
         on_names, key = self.column == 0, self.column_key
-        self.columns = columns
+        self.columns = layout[1:]
         self._every = {self._ids.setdefault(row.key, len(self._ids)): row for row in rows}
         self.selected_id = self.selected_id if self.selected_id in self._every else None
         self.column = 0 if on_names else self._place_of(key)
-        pairs = zip(self._every.items(), cells, strict=True)
-        self.show_rows(layout, [TableRow(row_id, drawn, row.block) for (row_id, row), drawn in pairs])
+        found = [TableRow(row_id, row.cells, row.block) for row_id, row in self._every.items()]
+        self.show_rows([_with_width(column, place, rows) for place, column in enumerate(layout)], found)
         self.post_message(self.Moved())
 
     @property
@@ -229,18 +196,13 @@ class Matrix(VirtualTable, inherit_bindings=False):
         return Style.from_color(ground.get_contrast_text(1.0).rich_color, ground.rich_color)
 
 
-def _cells(row: MatrixRow) -> tuple[Cell, ...]:
-    name = Cell(row.mark + printable(row.name), "bold", small=row.after, value=row.name, whole=row.name)
-    return name, *map(_cell, row.cells)
+def tint_tone(tint: float | None) -> Tone:
+    """Return the tone, which only a matrix has, of a cell tinted from -1 (worst) to 1 (best); None for no colour."""
+    return cast("Tone", "" if tint is None else f"{_TINT}{tint}")
 
 
-def _cell(cell: MatrixCell) -> Cell:
-    asked = cell.asked or Cell(cell.text)
-    tone = "" if cell.tint is None else f"{_TINT}{cell.tint}"  # a tone that only a matrix has
-    return Cell(cell.glyph + cell.text, cast("Tone", tone), value=asked.value, whole=asked.text)
-
-
-def _column(one: MatrixColumn, place: int, cells: Sequence[tuple[Cell, ...]]) -> TableColumn:
-    width = max(cell_len(printable(text)) for text in (one.title, one.below, *(line[place].text for line in cells)))
-    below = (one.below,) if one.below else ()
-    return TableColumn(one.key or one.title, one.title, width, width, "right", one.worst, below)
+def _with_width(one: TableColumn, place: int, rows: Sequence[MatrixRow]) -> TableColumn:
+    if one.ideal_width:
+        return one
+    width = max(cell_len(printable(text)) for text in (one.title, *one.below, *(row.cells[place].text for row in rows)))
+    return one._replace(min_width=width, ideal_width=width)

@@ -9,7 +9,7 @@ from msgspec import structs
 from rich.cells import cell_len
 
 from workbench.app.tui.kit.columns import TableColumn
-from workbench.app.tui.kit.matrix_table import NAME, Matrix, MatrixColumn, MatrixRow
+from workbench.app.tui.kit.matrix_table import NAME, Matrix, MatrixRow
 from workbench.core.code import OUTCOMES
 from workbench.core.text.figures import GLYPHS, NONE, shade
 from workbench.tables.document import Cell, Tone
@@ -105,20 +105,18 @@ class PassGrid(Matrix):
             ),
         ]
         # Tones that only a grid has; a blank sets the last cell apart from the letters.
-        cells = [
-            (
-                row.lead[0],
-                *(structs.replace(cell, text=f"{cell.text} ") for cell in row.lead[1:]),
-                *(Cell(letter, cast("Tone", letter)) for letter in row.letters),
+        found = [
+            MatrixRow(
+                str(row.key),
+                (
+                    row.lead[0],
+                    *(structs.replace(cell, text=f"{cell.text} ") for cell in row.lead[1:]),
+                    *(Cell(letter, cast("Tone", letter)) for letter in row.letters),
+                ),
             )
             for row in rows
         ]
-        self.put_cells(
-            [MatrixColumn(one.key, one.title) for one in layout[1:]],
-            [MatrixRow(str(row.key), "", row.lead[0].text, "", ()) for row in rows],
-            layout,
-            cells,
-        )
+        self.put(layout, found)
         if self.column_key is None or not self.column_key.isdecimal():
             self.column = min(len(heads), len(self.columns))
 

@@ -210,10 +210,11 @@ class AccuracyScreen(LiveScreen, FigureScreen):
         self.query_one("#accuracy-legend", Static).update(
             view.legend(sheet.report, figure, pinned=any(name in self.pinned for name in sheet.verifiers)), layout=False
         )
-        matrix.put("verifier", sheet.columns(figure, wide=self._is_wide), sheet.rows(figure, self.pinned))
+        columns = [matrix.name_column("verifier"), *sheet.columns(figure, wide=self._is_wide)]
+        matrix.put(columns, sheet.rows(figure, self.pinned))
         self._compute_permutation_tests(sheet)
         if self._arriving and self._displayed == self.asked:
-            matrix.move_to(matrix.row_key, self._arrive_at if self._arrive_at in sheet.groups else None)
+            matrix.move_to(matrix.row_key, self._arrive_at if self._arrive_at in sheet.groups else detail.ALL)
             self._arriving = False
 
     def _show_conclusion(self, sheet: AccuracySheet) -> None:
@@ -245,7 +246,8 @@ class AccuracyScreen(LiveScreen, FigureScreen):
     def chosen(self) -> tuple[str | None, str | None]:
         """Return verifier and group under the cursor; in the name column, the group is None: all items."""
         matrix = self.query_one(Matrix)
-        return matrix.row_key, matrix.column_key
+        groups = {} if self.sheet is None else {group or detail.ALL: group for group in self.sheet.groups}
+        return matrix.row_key, groups.get(matrix.column_key or "")
 
     @property
     def _selected_row(self) -> AccuracyRow | None:
@@ -288,7 +290,7 @@ class AccuracyScreen(LiveScreen, FigureScreen):
         elif self.lower == "group" and event.row_id < len(self.sheet.verifiers):
             verifier = self.sheet.verifiers[event.row_id]
         if (verifier, group) != self.chosen:
-            self.query_one(Matrix).move_to(verifier, group)
+            self.query_one(Matrix).move_to(verifier, group or detail.ALL)
 
     def on_resize(self, event: events.Resize) -> None:
         self._resize_detail()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, TypeVar
@@ -11,7 +11,7 @@ from textual.binding import Binding
 from textual.timer import Timer
 from textual.widget import Widget
 
-from workbench.app.tui.kit.choices import Choice, ChoiceMenu
+from workbench.app.tui.kit.choices import ChoiceMenu
 from workbench.app.tui.screen import LOG, Done, WorkbenchScreen
 from workbench.core.label import EXCLUSION_REASONS
 
@@ -24,9 +24,9 @@ WHY_UNSUITABLE = "Why is it unsuitable?"
 WHY_ANEW = "Why label it again?"
 
 
-def reason_menu(*more: Choice, question: str = WHY_UNSUITABLE) -> ChoiceMenu:
+def reason_menu(more: Mapping[str, str] = {}, question: str = WHY_UNSUITABLE) -> ChoiceMenu[str]:
     """Return a menu of the reasons for excluding an item."""
-    return ChoiceMenu(question, [*(Choice(code, text) for code, text in EXCLUSION_REASONS.items()), *more])
+    return ChoiceMenu(question, {**EXCLUSION_REASONS, **more})
 
 
 class Desk(WorkbenchScreen):

@@ -18,7 +18,7 @@ from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.card import FinalAnswerCard, Opened
 from workbench.app.tui.kit.card_texts import CardTexts, contradiction_menu, resolve_contradiction
 from workbench.app.tui.kit.choices import Answer as Chosen
-from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
+from workbench.app.tui.kit.choices import ChoiceMenu, choose
 from workbench.app.tui.kit.copies import Copyable
 from workbench.app.tui.kit.prompt_line import PromptLine
 from workbench.app.tui.kit.title_bar import RemarkPiece
@@ -395,7 +395,7 @@ class JudgingScreen(Desk, PersonScreen, Generic[CaseT]):
         """Ask which mark to add or remove."""
         if self.accepts_key():
             tags = self._marks.tags
-            menu = ChoiceMenu("Marks", [Choice(code, words) for code, words in TAGS.items()], chosen=tags)
+            menu = ChoiceMenu("Marks", TAGS, chosen=tags)
             self.ask_about(menu, lambda tag: self.set_marks(tags=tuple(one for one in TAGS if one in {*tags} ^ {tag})))
 
     def set_marks(self, **changes: Any) -> None:

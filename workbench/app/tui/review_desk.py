@@ -8,7 +8,6 @@ from functools import cached_property, partial
 from itertools import chain
 from typing import Any, NamedTuple
 
-from msgspec import convert
 from textual.widgets import Static
 
 from workbench.app.tui.desk import WHY_ANEW, WHY_UNSUITABLE, Desk, Result, reason_menu
@@ -109,7 +108,6 @@ def retraction_text(decision: ReviewDecision | None) -> str:
     return f"Retracted: {decision.words}" + (". It will still be labelled again." if goes_on else "")
 
 
-_ALL = "all"
 _INCLUDE = "include"
 
 REVIEWING_ACTIONS: tuple[Action, ...] = (
@@ -193,7 +191,8 @@ class Reviewing(Desk):
             return
         decided = {(label.kind, label.annotator) for label in item.labels}
         if decided <= {("adjudication", coordinator_name())} and (decided or item.gold == "none"):
-            choices = [Choice("correct", "correct", "1"), Choice("incorrect", "incorrect", "0")]
+            words: tuple[LabelVerdict, ...] = ("correct", "incorrect")
+            choices = [Choice(word, word, key) for word, key in zip(words, "10", strict=True)]
             menu = ChoiceMenu("No annotator has labelled it. What is gold?", choices, chosen=(item.gold,))
             choose(self, menu, partial(self._decide_gold, item.id))
         else:
@@ -229,19 +228,15 @@ class Reviewing(Desk):
             together = decided or erred
             said = f" with verdict {decided[0].verdict}" if decided else ""
             choices = [
-                Choice(str(place), f"{OUTCOME_MARKS[one.verdict][0]} {one.verdict}  {printable(one.verifier)}")
-                for place, one in enumerate(erred)
+                Choice([one], f"{OUTCOME_MARKS[one.verdict][0]} {one.verdict}  {printable(one.verifier)}")
+                for one in erred
             ]
             if len(together) > 1:
-                choices.append(Choice(_ALL, f"all {len(together)}{said}, for the same reason"))
-
-            def chose(choice: str) -> None:
-                self._ask_category(item.id, together if choice == _ALL else [erred[int(choice)]])
-
-            choose(self, ChoiceMenu("Which verifier errs?", choices), chose)
+                choices.append(Choice(together, f"all {len(together)}{said}, for the same reason"))
+            choose(self, ChoiceMenu("Which verifier errs?", choices), partial(self._ask_category, item.id))
 
     def _ask_category(self, completion: int, erred: Sequence[ItemVerdict]) -> None:
-        def chose(category: str) -> None:
+        def chose(category: ErrorCategory) -> None:
             if category == "other" and not self.note:
                 choose(self, PromptLine("What is the error?"), noted)
             else:
@@ -252,12 +247,12 @@ class Reviewing(Desk):
                 self.note = note  # there again, should it not be stored
                 mark("other")
 
-        def mark(category: str) -> None:
+        def mark(category: ErrorCategory) -> None:
             verdicts = [(completion, verdict.run) for verdict in erred]
-            self._review(deciding.mark_errors, verdicts, convert(category, ErrorCategory), note=self.note)
+            self._review(deciding.mark_errors, verdicts, category, note=self.note)
 
         names = printable(", ".join(verdict.verifier for verdict in erred))
-        choices = [Choice(code, f"{code}: {sentence}") for code, sentence in ERROR_CATEGORIES.items()]
+        choices: dict[ErrorCategory, str] = {code: f"{code}: {sentence}" for code, sentence in ERROR_CATEGORIES.items()}
         choose(self, ChoiceMenu(f"Where is the error of {names}?", choices, wide=True), chose)
 
     def _review(self, store: Callable[..., Review | tuple[Review, ...]], *what: Any, **more: Any) -> None:
@@ -300,8 +295,8 @@ class Reviewing(Desk):
 
     def action_exclude(self) -> None:
         if (item := self.visible_item) is not None:
-            include = [Choice(_INCLUDE, "nothing: include it again")] if item.state == "excluded" else []
-            choose(self, reason_menu(*include), partial(self._exclude, item.id))
+            include = {_INCLUDE: "nothing: include it again"} if item.state == "excluded" else {}
+            choose(self, reason_menu(include), partial(self._exclude, item.id))
 
     def _exclude(self, completion: int, reason: str) -> None:
         by = coordinator_name()

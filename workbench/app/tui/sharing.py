@@ -43,7 +43,6 @@ MAX_ROWS: Final = 20_000
 _CHOOSING: Final[tuple[TableFormat, ...]] = ("markdown", "latex")
 _COLUMNS: Final = "columns by heading, with commas between them"
 _LABEL: Final = "label that \\ref finds it by (empty: none)"
-_PLOTS: Final = "plots"
 _WORD: Final = re.compile(r"\w+")
 _NAMES: Final[dict[TableFormat, str]] = {"csv": "CSV", "markdown": "Markdown", "latex": "LaTeX (booktabs)"}
 
@@ -93,35 +92,31 @@ def share(
         else:
             save_some(kind, columns, "")
 
-    def chosen(value: str) -> None:
-        what, _, kind = value.partition(" ")
-        if value in further:
-            further[value]()
-        elif what == "save":
-            save(*writers[kind])
-        elif what == "copy":
-            copy_text(screen, writers[kind][1])
-        elif what == "some":
-            screen.ask_line(_COLUMNS, name, partial(labelled, "latex" if kind == "latex" else "markdown"))
-        elif what == "bare":
-            save(SUFFIXES["latex"], lambda: text(TableForm(format="latex", no_baselines=True)))
-        elif what == _PLOTS and plots is not None:
-            _run_in_background(screen, partial(_write_plots, screen.project.path, plots), written)
-
     every: dict[str, str] = {str(kind): words for kind, words in _NAMES.items()} | {"json": "JSON"}
     if whole is not None:
         every["text"] = "text, with all its sentences"
-    choices = [
-        *(Choice(f"save {kind}", f"Save as {words}, next to the database") for kind, words in every.items()),
-        *(Choice(words, words) for words in further),
-        *([Choice(_PLOTS, "Save the plots as SVG, PDF and PNG, in a folder next to the database")] if plots else []),
-        *(Choice(f"copy {kind}", f"Copy as {words}") for kind, words in every.items()),
-        *(Choice(f"some {kind}", f"Save as {_NAMES[kind]}, some columns …") for kind in _CHOOSING),
-        *([Choice("bare latex", f"Save as {_NAMES['latex']}, without baselines")] if baselines else []),
-    ]
-    if screen.app.is_web:
-        choices = [one for one in choices if one.value.startswith("copy")]
-    choose(screen, ChoiceMenu("The table as text", choices), chosen)
+    copies: dict[str, Callable[[], object]] = {
+        f"Copy as {words}": partial(copy_text, screen, writers[kind][1]) for kind, words in every.items()
+    }
+    acts: dict[str, Callable[[], object]] = {
+        f"Save as {words}, next to the database": partial(save, *writers[kind]) for kind, words in every.items()
+    }
+    acts |= further
+    if plots is not None:
+        draw = partial(_write_plots, screen.project.path, plots)
+        said = "Save the plots as SVG, PDF and PNG, in a folder next to the database"
+        acts[said] = partial(_run_in_background, screen, draw, written)
+    acts |= copies
+    for kind in _CHOOSING:
+        acts[f"Save as {_NAMES[kind]}, some columns …"] = partial(
+            screen.ask_line, _COLUMNS, name, partial(labelled, kind)
+        )
+    if baselines:
+        bare = partial(save, SUFFIXES["latex"], lambda: text(TableForm(format="latex", no_baselines=True)))
+        acts[f"Save as {_NAMES['latex']}, without baselines"] = bare
+    offered = copies if screen.app.is_web else acts
+    menu = ChoiceMenu("The table as text", [Choice(act, words) for words, act in offered.items()])
+    choose(screen, menu, lambda act: act())
 
 
 def share_list(
@@ -220,9 +215,8 @@ def _save_copy(database: Path, text: str) -> Path | None:
 
 
 def copy_menu(screen: WorkbenchScreen, offers: Sequence[Copyable]) -> None:
-    texts = {one.key: one.text for one in offers}
-    menu = ChoiceMenu("Copy", [Choice(one.key, one.name, one.key) for one in offers])
-    choose(screen, menu, lambda key: copy_text(screen, texts[key]))
+    menu = ChoiceMenu("Copy", [Choice(one.text, one.name, one.key) for one in offers])
+    choose(screen, menu, partial(copy_text, screen))
 
 
 def copy(text: str, environment: Mapping[str, str] | None = None) -> str | None:

@@ -49,13 +49,8 @@ def choose_export(screen: WorkbenchScreen, *conditions: Condition) -> None:
     where = _line(conditions)
     there = [("this problem", where)] if conditions else []
     offered = [(table, which, where) for which, where in (*there, ("all problems", "")) for table in _TABLES]
-    choices = [Choice(str(place), f"{which}: {_TABLES[table]}") for place, (table, which, _) in enumerate(offered)]
-
-    def chosen(place: str) -> None:
-        table, _, where = offered[int(place)]
-        export_outcomes(screen.workbench, table, where)
-
-    choose(screen, ChoiceMenu("Export the outcomes of", choices), chosen)
+    choices = {(table, where): f"{which}: {_TABLES[table]}" for table, which, where in offered}
+    choose(screen, ChoiceMenu("Export the outcomes of", choices), lambda one: export_outcomes(screen.workbench, *one))
 
 
 def export_outcomes(app: WorkbenchApp, table: str = "outcomes", where: str = "") -> None:
@@ -84,9 +79,8 @@ def _ask(screen: WorkbenchScreen, where: str, found: Sequence[SuitesToRun]) -> N
     if len(found) == 1:
         _fill_in(screen, where, found[0])
     elif found:
-        choices = [Choice(str(place), printable(one.words)) for place, one in enumerate(found)]
-        menu = ChoiceMenu("Run solutions on", choices)
-        choose(screen, menu, lambda place: _fill_in(screen, where, found[int(place)]))
+        menu = ChoiceMenu("Run solutions on", [Choice(one, printable(one.words)) for one in found])
+        choose(screen, menu, partial(_fill_in, screen, where))
     else:
         screen.notify("No problem here has tests yet: import a file of problems with tests.", markup=False)
 

@@ -201,7 +201,7 @@ _VERDICT, _MARKS, _BOTH = "verdict", "marks", "both"
 _OPPOSITE: dict[LabelVerdict, LabelVerdict] = {"correct": "incorrect", "incorrect": "correct"}
 
 
-def contradiction_menu(found: Sequence[str], answer: Answer) -> ChoiceMenu:
+def contradiction_menu(found: Sequence[str], answer: Answer) -> ChoiceMenu[str]:
     """Return a menu for a label whose verdict contradicts its marks: ways to fix it, or to store it as it is."""
     choices = [Choice(_VERDICT, f"{answer.verdict}, without the contradicting mark")]
     other = None if answer.verdict is None else _OPPOSITE.get(answer.verdict)

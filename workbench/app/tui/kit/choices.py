@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import starmap
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, overload
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -19,12 +20,21 @@ from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.title_bar import Line
 
 Answer = TypeVar("Answer")
+Value = TypeVar("Value")
 
 
-def choose(asker: DOMNode, menu: Screen[Answer | None], then: Callable[[Answer], object]) -> None:
+@overload
+def choose(asker: DOMNode, menu: ChoiceMenu[Value], then: Callable[[Value], object]) -> None: ...
+
+
+@overload
+def choose(asker: DOMNode, menu: Screen[Answer | None], then: Callable[[Answer], object]) -> None: ...
+
+
+def choose(asker: DOMNode, menu: Screen[Any], then: Callable[[Any], object]) -> None:
     """Show a menu, and call ``then`` with the answer; without one, do nothing."""
 
-    def chosen(answer: Answer | None) -> None:
+    def chosen(answer: object) -> None:
         if answer is not None:
             then(answer)
 
@@ -108,15 +118,16 @@ class ManyMenu(BoxScreen[tuple[str, ...] | None]):
         return self.query_one(OptionList)
 
 
-class Choice(NamedTuple):
+class Choice(NamedTuple, Generic[Value]):
     """One line of a menu; its texts are data, never markup.
 
     Attributes:
+        value: What the menu returns; not None.
         key: The key that chooses it; empty for the key of its position in the menu, see `KEYS`.
         disabled: Whether it is only listed.
     """
 
-    value: str
+    value: Value
     text: str
     key: str = ""
     disabled: bool = False
@@ -126,11 +137,12 @@ KEYS = "0123456789abcdefghijklmnoprstuvwxyz"
 """The keys of choices in order; ``q`` closes the menu."""
 
 
-class ChoiceMenu(BoxScreen[str | None]):
+class ChoiceMenu(BoxScreen[Value | None], Generic[Value]):
     """A menu of numbered choices, with letters after nine; a key, enter or a click chooses one, escape none.
 
     Args:
         title: The question.
+        choices: The choices, or values with their texts.
         first: The number of the first choice.
         chosen: The current values, which are marked; None for a menu without marks.
         wide: As wide as the terminal allows, for choices that are sentences.
@@ -150,16 +162,16 @@ class ChoiceMenu(BoxScreen[str | None]):
     def __init__(
         self,
         title: str,
-        choices: Sequence[Choice],
+        choices: Sequence[Choice[Value]] | Mapping[Value, str],
         *,
         first: int = 1,
-        chosen: Collection[str] | None = None,
+        chosen: Collection[object] | None = None,
         wide: bool = False,
         about: str | Content = "",
     ) -> None:
         super().__init__(classes="wide" if wide else None)
         self._title = title
-        self.listed = choices
+        self.listed = [*starmap(Choice, choices.items())] if isinstance(choices, Mapping) else choices
         self._first = first
         self._chosen = chosen
         self._about = about
@@ -197,7 +209,7 @@ _STEPS = {"up": -1, "down": 1, "pageup": -10, "pagedown": 10}
 """Key -> lines by which it moves the cursor."""
 
 
-class PickMenu(ChoiceMenu):
+class PickMenu(ChoiceMenu[Value]):
     """A menu that typing filters; enter chooses the line under the cursor.
 
     Args:
@@ -217,10 +229,15 @@ class PickMenu(ChoiceMenu):
     ]
 
     def __init__(
-        self, title: str, choices: Sequence[Choice], *, typed: str = "type to narrow the list", **more: Any
+        self,
+        title: str,
+        choices: Sequence[Choice[Value]] | Mapping[Value, str],
+        *,
+        typed: str = "type to narrow the list",
+        **more: Any,
     ) -> None:
         super().__init__(title, choices, **more)
-        self._every, self._typed = tuple(choices), typed
+        self._every, self._typed = tuple(self.listed), typed
 
     def compose(self) -> ComposeResult:
         with Vertical():
@@ -237,7 +254,7 @@ class PickMenu(ChoiceMenu):
     def _key_of(self, number: int) -> str:
         return self.listed[number].key
 
-    def matching(self, typed: str) -> list[Choice]:
+    def matching(self, typed: str) -> list[Choice[Value]]:
         words = typed.casefold().split()
         return [one for one in self._every if all(word in one.text.casefold() for word in words)]
 
@@ -284,20 +301,20 @@ class _PickLine(Line):
             await super()._on_key(event)
 
 
-class PeopleMenu(PickMenu):
+class PeopleMenu(PickMenu[str]):
     """A menu of people, each with a fixed digit.
 
     Args:
         fresh: Whether a name that is not in the list is accepted.
     """
 
-    def __init__(self, title: str, choices: Sequence[Choice], *, fresh: bool = False, **more: Any) -> None:
+    def __init__(self, title: str, choices: Sequence[Choice[str]], *, fresh: bool = False, **more: Any) -> None:
         digit = "a digit, or " if choices else ""
         anybody = ", also a new one" if fresh and choices else ""
         super().__init__(title, choices, typed=f"{digit}type a name{anybody}", **more)
         self._fresh = fresh
 
-    def matching(self, typed: str) -> list[Choice]:
+    def matching(self, typed: str) -> list[Choice[str]]:
         said = typed.casefold()
         found = [one for one in self._every if said in one.value.casefold()]
         is_new = self._fresh and typed and all(one.value.casefold() != said for one in self._every)

@@ -120,7 +120,7 @@ class Pick(Chooser):
         Binding("enter", "list", "List", show=False, id="pick.list"),
     ]
 
-    def __init__(self, title: str, choices: Sequence[Choice], *, id: str | None = None) -> None:
+    def __init__(self, title: str, choices: Sequence[Choice[str]], *, id: str | None = None) -> None:
         super().__init__(id=id, markup=False)
         self._title = title
         self._choices = choices
@@ -184,7 +184,7 @@ class OptionField(Vertical):
         self,
         name: str,
         about: str,
-        choices: Sequence[Choice] = (),
+        choices: Sequence[Choice[str]] = (),
         value: str = DEFAULT,
         *,
         several: bool = False,

@@ -158,7 +158,7 @@ def _reopened_words(earlier: EarlierRuling) -> Content:
 # -- The screen.
 
 
-def verdicts_menu(decided: Content, said: Sequence[tuple[str, str]]) -> ChoiceMenu:
+def verdicts_menu(decided: Content, said: Sequence[tuple[str, str]]) -> ChoiceMenu[str]:
     """Return a menu that shows the verifiers' verdicts after a decision, and asks what comes next."""
     lines = [("you", decided), *((printable(name), verdict_words(verdict)) for name, verdict in said)]
     wide = max(len(name) for name, _ in lines)

@@ -426,10 +426,10 @@ class AnnotateScreen(JudgingScreen[ShownCase]):
 
     def action_partial(self) -> None:
         if self.accepts_key():
-            given = () if self._marks.partial is None else (str(self._marks.partial),)
-            scores = [Choice(str(score), words) for score, words in PARTIAL_SCORES.items()]
-            menu = ChoiceMenu("How much of the answer is right?", scores, first=0, chosen=given)
-            self.ask_about(menu, lambda score: self.set_marks(partial=None if (score,) == given else float(score)))
+            given = self._marks.partial
+            chosen = () if given is None else (given,)
+            menu = ChoiceMenu("How much of the answer is right?", PARTIAL_SCORES, first=0, chosen=chosen)
+            self.ask_about(menu, lambda score: self.set_marks(partial=None if score == given else score))
 
     def set_marks(self, **changes: Any) -> None:
         super().set_marks(**changes)
@@ -496,10 +496,9 @@ class AnnotateScreen(JudgingScreen[ShownCase]):
             self.mark_key_unused()
             self.notify("The coordinator hasn't answered any of your flags yet.", markup=False)
             return
-        choices = [Choice(str(one.completion), _answer_text(one)) for one in reversed(self._answers)]
-        unread = {str(one.completion) for one in self._answers if not one.heard}
-        menu = ChoiceMenu("The coordinator's answers", choices, chosen=unread, wide=True)
-        choose(self, menu, lambda item: self.open_item(int(item)))
+        choices = [Choice(one.completion, _answer_text(one)) for one in reversed(self._answers)]
+        unread = {one.completion for one in self._answers if not one.heard}
+        choose(self, ChoiceMenu("The coordinator's answers", choices, chosen=unread, wide=True), self.open_item)
         work = partial(_mark_read, self._feed.session, self._answers)
         self.in_background(work, self._show_answers, group="annotate-heard", exclusive=False)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import ClassVar
 
-from msgspec import convert, structs
+from msgspec import structs
 
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.cells import printable
@@ -19,7 +19,7 @@ from workbench.app.tui.table_screen import CatalogScreen
 from workbench.coding import problems
 from workbench.core.selection import Condition
 from workbench.core.text.figures import NONE, percent
-from workbench.data.records import PROBLEM_KINDS, ProblemKind, ProblemQuery, ProblemRow, SuiteRun
+from workbench.data.records import PROBLEM_KINDS, ProblemQuery, ProblemRow, SuiteRun
 from workbench.tables.document import Cell
 from workbench.tables.table import Columns, column, count, word
 
@@ -111,19 +111,13 @@ class CodeScreen(CatalogScreen, LiveScreen):
     # -- which problems ----------------------------------------------------------------------------
 
     def action_filter(self) -> None:
-        choices = [Choice(kind, words) for kind, words in PROBLEM_KINDS.items()]
-
-        def chosen(kind: str) -> None:
-            if kind != self.asked.kind:
-                self.change(kind=convert(kind, ProblemKind))
-
-        choose(self, ChoiceMenu("Show", choices, chosen={self.asked.kind}), chosen)
+        choose(self, ChoiceMenu("Show", PROBLEM_KINDS, chosen={self.asked.kind}), lambda kind: self.change(kind=kind))
 
     def action_dataset(self) -> None:
         self.in_background(partial(problems.datasets, self.project), self._ask_dataset, group="code-datasets")
 
     def _ask_dataset(self, names: list[str]) -> None:
-        choices = [Choice("", "all data sets"), *(Choice(name, printable(name)) for name in names)]
+        choices = {"": "all data sets"} | {name: printable(name) for name in names}
         menu = ChoiceMenu("Problems of", choices, chosen={self.asked.dataset or ""})
         choose(self, menu, lambda name: self.change(dataset=name or None))
 
@@ -131,19 +125,13 @@ class CodeScreen(CatalogScreen, LiveScreen):
         if not self.runs:
             self.notify(f"No solution has been run yet: {key_of('code.start')} starts a suite of tests.", markup=False)
             return
-        choices = [
-            Choice(str(place), f"{printable(run.suite)} · {run_words(run)}") for place, run in enumerate(self.runs)
-        ]
-        chosen = {str(place) for place, run in enumerate(self.runs) if run == self.asked.run}
-        choose(self, ChoiceMenu("Count the outcomes of", choices, chosen=chosen), self._show_run)
+        choices = [Choice(run, f"{printable(run.suite)} · {run_words(run)}") for run in self.runs]
+        menu = ChoiceMenu("Count the outcomes of", choices, chosen=[self.asked.run])
+        choose(self, menu, lambda run: self.change(run=run, beside=_second_run(run, self.runs)))
 
     def action_start(self) -> None:
         named = self.asked.dataset
         choose_suite(self, *([] if named is None else [Condition("dataset", "=", named)]))
-
-    def _show_run(self, place: str) -> None:
-        run = self.runs[int(place)]
-        self.change(run=run, beside=_second_run(run, self.runs))
 
     def clear_restriction(self) -> bool:
         found = super().clear_restriction()

@@ -16,7 +16,7 @@ from textual.worker import Worker, WorkerState
 from workbench.app.tui.figure_screen import FigureQuery, FigureScreen, counting
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.cells import printable
-from workbench.app.tui.kit.choices import Choice, ChoiceMenu, ManyMenu, choose, following
+from workbench.app.tui.kit.choices import ChoiceMenu, ManyMenu, choose, following
 from workbench.app.tui.kit.prompt_line import PromptLine
 from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar
 from workbench.app.tui.screen import SHORT
@@ -268,7 +268,7 @@ class CombineScreen(TablesScreen, FilterScreen, FigureScreen):
             choose(self, menu, lambda chosen: self.change(verifiers=chosen))
 
     def _ask_subject(self, names: tuple[str, ...]) -> None:
-        choices = [Choice(name, printable(name)) for name in names]
+        choices = {name: printable(name) for name in names}
         menu = ChoiceMenu("Which verifier's accuracy?", choices, chosen={subject_of(self.asked, names)})
         choose(self, menu, self._subject_chosen)
 

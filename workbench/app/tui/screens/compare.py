@@ -16,7 +16,7 @@ from workbench.app.tui.figure_screen import FigureQuery, FigureScreen, counting
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.accuracy_view import PROTOCOLS, WORDS, group_name
 from workbench.app.tui.kit.cells import printable
-from workbench.app.tui.kit.choices import Choice, PickMenu, choose, following
+from workbench.app.tui.kit.choices import PickMenu, choose, following
 from workbench.app.tui.kit.columns import verdict_cell
 from workbench.app.tui.sharing import share
 from workbench.app.tui.table_screen import TableScreen
@@ -271,8 +271,8 @@ class CompareScreen(TableScreen, FigureScreen):
     def action_pick(self, side: Literal["a", "b"]) -> None:
         """Choose a verifier from a list; choosing the other side's verifier swaps the two."""
         if self.asked is not None:
-            choices = [Choice(name, printable(name)) for name in self.verifiers]
-            menu = PickMenu(f"{side.upper()} is", choices, chosen={getattr(self.asked, side)})
+            names = {name: printable(name) for name in self.verifiers}
+            menu = PickMenu(f"{side.upper()} is", names, chosen={getattr(self.asked, side)})
             choose(self, menu, partial(self._set_side, side))
 
     def _set_side(self, side: Literal["a", "b"], name: str) -> None:

@@ -15,7 +15,7 @@ from workbench.app.tui.figure_screen import FigureScreen
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit import queue_view as view
 from workbench.app.tui.kit.cells import printable
-from workbench.app.tui.kit.choices import Choice, ChoiceMenu, ManyMenu, choose, following
+from workbench.app.tui.kit.choices import ChoiceMenu, ManyMenu, choose, following
 from workbench.app.tui.kit.item_panes import DECIDED, View, against_gold
 from workbench.app.tui.kit.queue_view import Count, QueueListing, QueueRequest, count_queues, progress, read
 from workbench.app.tui.kit.table_messages import ColumnHighlighted
@@ -163,7 +163,7 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
 
     def _ask_queue(self, counts: dict[Queue, Count]) -> None:
         self._update_title()
-        choices = [Choice(name, view.queue_line(name, counts[name])) for name in QUEUES]
+        choices: dict[Queue, str] = {name: view.queue_line(name, counts[name]) for name in QUEUES}
         menu = ChoiceMenu("Which disagreements?", choices, chosen=(self.asked.queue,), wide=True)
         choose(self, menu, lambda name: self.change(queue=name))
 
@@ -185,8 +185,7 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
 
     def action_choose_against(self) -> None:
         if self.found is not None:
-            choices = [Choice("", "all rows")]
-            choices += [Choice(name, printable(name)) for name in self.found.queue.verifiers]
+            choices = {"": "all rows"} | {name: printable(name) for name in self.found.queue.verifiers}
             menu = ChoiceMenu("Only rows where this verifier disagrees", choices, first=0, chosen=(self.asked.against,))
             choose(self, menu, lambda name: self.change(against=name))
 

@@ -17,7 +17,7 @@ _QUIT: Final = "q"
 """What leaves the app, as in an editor; no screen has this letter."""
 
 
-class GoToScreen(PickMenu):
+class GoToScreen(PickMenu[str]):
     """Lists the screens that the typed text may mean; returns a screen's name.
 
     Args:
@@ -36,10 +36,10 @@ class GoToScreen(PickMenu):
         beside = "a screen, or the end of an item's id" if open_items else "a screen"
         super().__init__("Go to", self._lines(places), typed=beside)
 
-    def _lines(self, places: Sequence[Destination]) -> list[Choice]:
+    def _lines(self, places: Sequence[Destination]) -> list[Choice[str]]:
         return [Choice(one.name, f"{one.keys}  {one.title:<22} {one.text}") for one in places]
 
-    def matching(self, typed: str) -> list[Choice]:
+    def matching(self, typed: str) -> list[Choice[str]]:
         """Return the screens with this letter, those with a word that begins so, else those with a similar name."""
         said = typed.casefold()
         by_letter = [place for place in self._places if place.letter == typed]

@@ -34,7 +34,7 @@ _REMARK: Final = (
 )
 
 
-class HelpScreen(PickMenu):
+class HelpScreen(PickMenu[str]):
     """The keys of a screen in groups: its own, those that work everywhere, those of its tables and texts.
 
     It returns Textual's name of the key to press, or `OPEN` and the name of a screen; None if nothing was chosen.
@@ -64,10 +64,10 @@ class HelpScreen(PickMenu):
         elif key == "q":
             self.dismiss(None)
 
-    def _lines(self) -> Sequence[Choice]:
+    def _lines(self) -> Sequence[Choice[str]]:
         return [line for title, lines in self.groups() for line in (_heading(title), *lines)]
 
-    def groups(self) -> Iterator[tuple[str, list[Choice]]]:
+    def groups(self) -> Iterator[tuple[str, list[Choice[str]]]]:
         turned = "this screen" if self.of_every_key else "all screens"
         here = [Choice(_EVERY, _text("", f"Show the keys of {turned}."), "?")]
         yield "Help", [*here, Choice(_CLOSE, _text("", "Go back to the screen."), "q")]
@@ -94,7 +94,7 @@ class HelpScreen(PickMenu):
         yield _REMARK, []
 
 
-def _heading(title: str) -> Choice:
+def _heading(title: str) -> Choice[str]:
     return Choice("", "\n".join(wrap(title, _TEXT_WIDTH)), disabled=True)
 
 
@@ -104,11 +104,11 @@ def _text(keys: str, text: str) -> str:
     return "\n".join(wrap(f"{keys:<{_KEYS_WIDTH}} {text}", _TEXT_WIDTH, subsequent_indent=indent))
 
 
-def _only(keys: str, text: str) -> Choice:
+def _only(keys: str, text: str) -> Choice[str]:
     return Choice("", _text(keys, text), disabled=True)
 
 
-def _line(name: str, keys: str, text: str) -> Choice:
+def _line(name: str, keys: str, text: str) -> Choice[str]:
     """Return the line of an action, with the keys that the keymap gives it."""
     shown = shown_keys(name, keys)
     return Choice(next(iter(moved_keys(name, keys)), ""), _text(" ".join(shown), text), disabled=not shown)

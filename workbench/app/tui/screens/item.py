@@ -15,7 +15,7 @@ from textual.widgets import Static
 from workbench.app.tui.form import FindingScreen
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.cells import printable
-from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose, index_of
+from workbench.app.tui.kit.choices import ChoiceMenu, choose, index_of
 from workbench.app.tui.kit.columns import OUTCOME_MARKS
 from workbench.app.tui.kit.evidence import CHOSEN, FIRST, evidence
 from workbench.app.tui.kit.item_panes import (
@@ -331,7 +331,7 @@ class ItemScreen(Reviewing, FindingScreen):
         if self.chosen is not None or len(verdicts) == 1:
             self._open_what_if((self.chosen or verdicts[0]).verifier)
         elif verdicts:
-            choices = [Choice(one.verifier, f"{one.verifier}: {one.verdict}") for one in verdicts]
+            choices = {one.verifier: f"{one.verifier}: {one.verdict}" for one in verdicts}
             choose(self, ChoiceMenu("Which verifier's options?", choices), self._open_what_if)
         else:
             self.notify("No verifier has judged this item yet.", markup=False)

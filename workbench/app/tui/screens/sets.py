@@ -11,7 +11,7 @@ from textual.worker import Worker, WorkerState
 
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.cells import printable
-from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
+from workbench.app.tui.kit.choices import ChoiceMenu, choose
 from workbench.app.tui.live import LiveScreen
 from workbench.app.tui.table_screen import TableScreen
 from workbench.app.verbs import verb_named
@@ -192,7 +192,7 @@ class SetsScreen(TableScreen, LiveScreen):
         if not others:
             self.notify("There is no other set yet.", markup=False)
             return
-        choose(self, ChoiceMenu("Compare with", [Choice(name, name) for name in others]), self._diff)
+        choose(self, ChoiceMenu("Compare with", {name: name for name in others}), self._diff)
 
     def _diff(self, old: str) -> None:
         if (line := self.chosen) is not None:
@@ -201,7 +201,7 @@ class SetsScreen(TableScreen, LiveScreen):
     # -- building and publishing -------------------------------------------------------------------
 
     def action_build(self) -> None:
-        choices = [Choice(name, f"{name.split()[-1]}: {verb_named(name).about}") for name in _BUILDS]
+        choices = {name: f"{name.split()[-1]}: {verb_named(name).about}" for name in _BUILDS}
         choose(self, ChoiceMenu("Build", choices, wide=True), self._build)
 
     def _build(self, verb: str) -> None:

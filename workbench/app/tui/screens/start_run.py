@@ -68,11 +68,11 @@ def choices(kinds: list[VerifierInfo]) -> list[ChosenVerifier]:
     return sorted([first, *own, *rest], key=lambda one: one.kind.broken is not None)
 
 
-def verifier_menu(listed: Iterable[ChosenVerifier]) -> PickMenu:
+def verifier_menu(listed: Iterable[ChosenVerifier]) -> PickMenu[str]:
     return PickMenu("Start a verifier", list(map(_menu_line, listed)), wide=True)
 
 
-def _menu_line(one: ChosenVerifier) -> Choice:
+def _menu_line(one: ChosenVerifier) -> Choice[str]:
     about = f"{one.kind.name} as configured" if one.is_configured else one.kind.description
     if one.kind.broken is not None:
         about = f"not installed: {one.kind.broken}"

@@ -14,7 +14,7 @@ from textual.widgets import Static
 from workbench.app.tui.desk import WHY_ANEW, Desk
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.cells import printable
-from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
+from workbench.app.tui.kit.choices import ChoiceMenu, choose
 from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar
 from workbench.app.tui.kit.triage_view import CardState, card, summary
 from workbench.app.tui.sharing import share
@@ -36,7 +36,7 @@ _MAX_COMPARED = 400
 _LOOKS = "triage-looks"
 _OF_A_CASE = frozenset(("give", "other", "send_back", "pick", "open_item", "what_if"))
 """Actions that need a case on the screen."""
-_NEW = "new"
+_CUSTOM = Cause("other")
 _MAX_CUSTOM = 8
 """Maximum number of custom causes that are offered again."""
 _NAME_IT = "Name of the cause"
@@ -232,10 +232,9 @@ class TriageScreen(Desk):
         self.in_background(partial(triage.verifiers, self.project), self._ask_verifier, group="verifiers")
 
     def _ask_verifier(self, found: Sequence[AccuracyRow]) -> None:
-        choices = [
-            Choice(row.verifier, f"{printable(row.verifier)}: right on {percent(row.accuracy)} % of {row.n:,}")
-            for row in found
-        ]
+        choices = {
+            row.verifier: f"{printable(row.verifier)}: right on {percent(row.accuracy)} % of {row.n:,}" for row in found
+        }
         present = () if self.scope is None else self.scope.verifiers
         choose(self, ChoiceMenu("Which verifier's errors?", choices, chosen=present), self._switch_verifier)
 
@@ -282,21 +281,19 @@ class TriageScreen(Desk):
             )
 
     def _ask_other(self, cases: Sequence[TriageCase], own: Sequence[Cause]) -> None:
-        known = {str(place): cause for place, cause in enumerate((*UNKEYED, *own[:_MAX_CUSTOM]))}
         counts = Counter(mark.cause for mark in self.tally.marks) if self.tally is not None else Counter[Cause]()
 
         def words(cause: Cause) -> str:
             meaning = "" if cause.own else f": {ERROR_CATEGORIES[cause.category]}"
             return f"{printable(cause.name)}{meaning}{f' · {counts[cause]:,} so far' if counts[cause] else ''}"
 
-        choices = [Choice(key, words(cause)) for key, cause in known.items()]
-        choices.append(Choice(_NEW, "a custom cause …"))
+        choices = {cause: words(cause) for cause in (*UNKEYED, *own[:_MAX_CUSTOM])} | {_CUSTOM: "a custom cause …"}
 
-        def chosen(key: str) -> None:
-            if key == _NEW:
+        def chosen(cause: Cause) -> None:
+            if cause == _CUSTOM:
                 self.ask_line(_NAME_IT, cases[0].id, lambda name: self._give_cause(triage.cause_called(name), cases))
             else:
-                self._give_cause(known[key], cases)
+                self._give_cause(cause, cases)
 
         choose(self, ChoiceMenu(f"The cause of {counted(len(cases), 'case')}", choices, wide=True), chosen)
 

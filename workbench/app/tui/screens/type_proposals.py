@@ -9,7 +9,7 @@ from msgspec.structs import asdict, replace
 
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.cells import printable
-from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
+from workbench.app.tui.kit.choices import ChoiceMenu, choose
 from workbench.app.tui.table_screen import TableScreen
 from workbench.benchmarks.curating.type_forms import ProposedType, proposed_types
 from workbench.benchmarks.curating.types import resolve_types
@@ -93,7 +93,7 @@ class TypeProposalsScreen(TableScreen):
         row = self.table.selected_id
         if row is None or not self.offered:
             return
-        choices = [Choice(code, f"{code} {name}") for code, name in SUBTYPES.items()]
+        choices = {code: f"{code} {name}" for code, name in SUBTYPES.items()}
         menu = ChoiceMenu("Which type is the answer?", choices, about=printable(self.offered[row].reference))
         choose(self, menu, lambda code: self._set_proposal(row, code, taken=True))
 

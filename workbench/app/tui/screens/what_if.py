@@ -17,7 +17,7 @@ from textual.widgets import Static
 from workbench.app.tui.form import FormScreen
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.cells import printable
-from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
+from workbench.app.tui.kit.choices import ChoiceMenu, choose
 from workbench.app.tui.kit.option_field import OptionField, field_of
 from workbench.app.tui.kit.title_bar import verdict_words
 from workbench.app.tui.screens.template import TemplateScreen
@@ -206,10 +206,11 @@ class WhatIfScreen(TableScreen, FormScreen):
     def _load_candidates(self, found: WhatIf) -> None:
         needed = found.report.needed
         assert needed is not None
-        choices = [Choice("", "Send nothing"), Choice("all", f"Send all of them: {_takes(needed, needed.items)}")]
+        choices = {"": "Send nothing"}
         if not found.report.items.read:
             some = min(SAMPLE, needed.items)
-            choices.insert(1, Choice("sample", f"Send {counted(some, 'item')} first: {_takes(needed, some)}"))
+            choices["sample"] = f"Send {counted(some, 'item')} first: {_takes(needed, some)}"
+        choices["all"] = f"Send all of them: {_takes(needed, needed.items)}"
 
         def chosen(what: str) -> None:
             if what:

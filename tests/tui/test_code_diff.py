@@ -54,7 +54,7 @@ async def go(pilot: Pilot[None], *keys: str) -> None:
 async def test_a_marked_solution_is_compared_with_a_second_one(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *":o", "enter", "enter", "vertical_line")
-        assert app.screen.query_one(PassGrid).solutions[0].lead[0].text == " 0◆"
+        assert app.screen.query_one(PassGrid).rows[0].cells[0].text == " 0◆"
         await pilot.press("down", "down")
         await press(pilot, "enter", "vertical_line")  # the second one from its own screen
         diff = screen_of(app, CodeDiffScreen)
@@ -76,7 +76,7 @@ async def test_a_marked_solution_is_compared_with_a_second_one(project: Project)
             "Marked. Press the same key on another solution to compare the two.",
             "No longer marked.",
         ]
-        assert screen_of(app, CodeProblemScreen).query_one(PassGrid).solutions[0].lead[0].text == " 0"
+        assert screen_of(app, CodeProblemScreen).query_one(PassGrid).rows[0].cells[0].text == " 0"
 
 
 async def test_side_by_side_where_there_is_room(project: Project) -> None:

@@ -7,7 +7,7 @@ from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
 from tests.tui.stage import HOSTILE
-from workbench.app.tui.kit.pass_grid import GridRow, PassGrid, PassTest
+from workbench.app.tui.kit.pass_grid import PassGrid, PassTest, grid_row
 from workbench.tables.document import Cell
 
 HEADS = ["solution", "pass", "G"]
@@ -30,7 +30,7 @@ async def put(pilot: Pilot[None], solutions: int, tests: int) -> PassGrid:
     grid = pilot.app.query_one(PassGrid)
     columns = [PassTest(place, place / tests, forgeable=place == 3) for place in range(tests)]
     rows = [
-        GridRow(key, (Cell(HOSTILE[key % len(HOSTILE)]), Cell(f"{key}/60"), Cell("✓")), "pf" * (tests // 2))
+        grid_row(key, (Cell(HOSTILE[key % len(HOSTILE)]), Cell(f"{key}/60"), Cell("✓")), "pf" * (tests // 2))
         for key in range(solutions)
     ]
     grid.put_tests(HEADS, columns, rows)

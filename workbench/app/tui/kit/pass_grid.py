@@ -40,18 +40,17 @@ class PassTest(NamedTuple):
     round: int | None = None
 
 
-class GridRow(NamedTuple):
-    """One solution, or a cluster of equal ones.
+def grid_row(solution: int, lead: Sequence[Cell], letters: str) -> MatrixRow:
+    """Return the row of a solution, or of a cluster of equal ones.
 
-    Attributes:
-        key: The row id of the (first) solution; the cursor stays on it when rows change.
+    Args:
+        solution: The row id of the (first) solution; the cursor stays on it when rows change.
         lead: Cells left of the letters, its name first.
         letters: One letter per test: its outcome.
     """
-
-    key: int
-    lead: tuple[Cell, ...]
-    letters: str
+    # A blank sets the last cell apart from the letters, whose tones only a grid has.
+    spaced = (structs.replace(cell, text=f"{cell.text} ") for cell in lead[1:])
+    return MatrixRow(str(solution), (lead[0], *spaced, *(Cell(letter, cast("Tone", letter)) for letter in letters)))
 
 
 class PassGrid(Matrix):
@@ -59,7 +58,6 @@ class PassGrid(Matrix):
 
     Attributes:
         tests: The tests, in the order of their columns.
-        solutions: The rows, as they were put.
     """
 
     GAP = 0
@@ -77,46 +75,34 @@ class PassGrid(Matrix):
     }
     """
     tests: Sequence[PassTest] = ()
-    solutions: Sequence[GridRow] = ()
 
-    def put_tests(self, heads: Sequence[str], tests: Sequence[PassTest], rows: Sequence[GridRow]) -> None:
+    def put_tests(self, heads: Sequence[str], tests: Sequence[PassTest], rows: Sequence[MatrixRow]) -> None:
         """Show solutions and tests; the cursor stays on its solution and test.
 
         Args:
             heads: Titles of the cells left of the letters.
         """
-        self.tests, self.solutions = tests, rows
+        self.tests = tests
+        titles = [heads[0], *(f"{head} " for head in heads[1:])]
         names, *widths = (
-            max(cell_len(head), *(cell_len(row.lead[place].text) for row in rows), 1)
-            for place, head in enumerate(heads)
+            max(cell_len(title), *(cell_len(row.cells[place].text) for row in rows), 1)
+            for place, title in enumerate(titles)
         )
-        taken = names + sum(width + 1 for width in widths) + 2
+        taken = names + sum(widths) + 2
         pitch = _WIDE_CELLS if taken + _WIDE_CELLS * len(tests) <= self.scrollable_size.width else 1
-        digits, lead = len(str(len(tests))), zip(heads[1:], widths, strict=True)
+        digits = len(str(len(tests)))
         further = list(_further_lines(tests))
         below = (*[""] * (digits - 1), *(name for name, _ in further))
         layout = [
             TableColumn(NAME, heads[0], min(names, _MIN_NAME), names, below=below),
-            *(TableColumn(head, f"{head} ", width + 1, width + 1, "right") for head, width in lead),
+            *(TableColumn(title.strip(), title, 0, 0, "right") for title in titles[1:]),
             *(
                 TableColumn(str(test.position), number[0], pitch, pitch, "right", below=(*number[1:], *signs))
                 for test, *signs in zip(tests, *(line for _, line in further), strict=True)
                 for number in [str(test.position + 1).rjust(digits)]
             ),
         ]
-        # Tones that only a grid has; a blank sets the last cell apart from the letters.
-        found = [
-            MatrixRow(
-                str(row.key),
-                (
-                    row.lead[0],
-                    *(structs.replace(cell, text=f"{cell.text} ") for cell in row.lead[1:]),
-                    *(Cell(letter, cast("Tone", letter)) for letter in row.letters),
-                ),
-            )
-            for row in rows
-        ]
-        self.put(layout, found)
+        self.put(layout, rows)
         if self.column_key is None or not self.column_key.isdecimal():
             self.column = min(len(heads), len(self.columns))
 

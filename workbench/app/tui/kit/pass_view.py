@@ -11,7 +11,8 @@ from textual.content import Content
 from workbench.app.tui.keymap import key_of
 from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.columns import OUTCOME_MARKS
-from workbench.app.tui.kit.pass_grid import FORGEABLE, GridRow, PassTest
+from workbench.app.tui.kit.matrix_table import MatrixRow
+from workbench.app.tui.kit.pass_grid import FORGEABLE, PassTest, grid_row
 from workbench.app.tui.kit.wrapping import split_spans
 from workbench.coding.matrix import Arrangement, Cluster, failure_words
 from workbench.core.code import BROKEN, NOT_RUN, OUTCOMES, PASS, CodeTest, Execution, Failure, Where
@@ -69,14 +70,14 @@ def columns(matrix: PassMatrix, laid: Arrangement) -> list[PassTest]:
 
 def rows(
     matrix: PassMatrix, laid: Arrangement, folded: Collection[str], *, verdicts: bool, marked: int | None = None
-) -> list[GridRow]:
+) -> list[MatrixRow]:
     """Return one row per solution; a folded cluster has one row, its first solution, with the cluster's size.
 
     Args:
         verdicts: Include verifiers' verdicts, next to gold.
         marked: Row id of the solution that was marked for a comparison with another one.
     """
-    found: list[GridRow] = []
+    found: list[MatrixRow] = []
     for cluster in laid.clusters:
         letters = letters_of(cluster.outcomes, laid.columns)
         members = cluster.members[:1] if cluster.outcomes in folded else cluster.members
@@ -87,7 +88,8 @@ def rows(
             name += MARKED if solution.id == marked else ""
             if len(members) < len(cluster.members):
                 name += f" ×{len(cluster.members)}"
-            found.append(GridRow(solution.id, tuple(_lead_cells(matrix, solution, name, verdicts=verdicts)), letters))
+            lead = tuple(_lead_cells(matrix, solution, name, verdicts=verdicts))
+            found.append(grid_row(solution.id, lead, letters))
     return found
 
 

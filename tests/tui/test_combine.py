@@ -258,7 +258,7 @@ async def test_while_it_counts_no_other_figures_are_in_sight(tmp_path: Path, mon
         screen = await asked(app, pilot, *":m", "enter")
         monkeypatch.setattr(combine, "read", lambda *what: (go_on.wait(PATIENCE_S), read(*what))[1])
         await pilot.press("2")
-        await until(pilot, lambda: "counting …" in screen.query_one(TitleBar).remark)
+        await until(pilot, lambda: "reading …" in screen.query_one(TitleBar).remark)
         assert screen.found is None
         assert text_of(app, "#combine-head") == ""
         await pilot.press("e")

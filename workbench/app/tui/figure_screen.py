@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
 from functools import partial
-from typing import Any, TypeVar, get_args
+from typing import Any, Final, get_args
 
 from msgspec import Struct, structs
 
@@ -16,7 +15,8 @@ from workbench.core.selection import GROUPS, TOLD, Selection
 from workbench.core.verdict import GoldChoice, Protocol3
 from workbench.measuring.browsing import breakdowns
 
-Found = TypeVar("Found")
+FIGURES: Final = "figures"
+"""The group of the threads that compute metrics."""
 
 
 class FigureQuery(Struct, frozen=True, kw_only=True):
@@ -57,23 +57,31 @@ class FigureScreen(WorkbenchScreen):
         return tuple(by for by in self.groups if by != "reason")
 
     @abstractmethod
+    def read(self) -> Any:
+        """Compute the metrics for the request; called in a thread."""
+
+    @abstractmethod
+    def show(self, data: Any) -> None:
+        """Show the metrics."""
+
+    def show_failure(self, error: Exception) -> None:
+        """Show that there are no metrics, before the error is shown."""
+
     def count(self, asked: Any) -> None:
-        """Compute and show the metrics for a request."""
+        """Compute and show the metrics for a request, unless it has changed meanwhile."""
+        self.asked = asked
+        self.say("reading …")
+
+        def taken(found: Any) -> None:
+            if asked == self.asked:
+                self.show(found)
+
+        self.in_background(self.read, taken, group=FIGURES, failed=self.show_failure, stops=True)
 
     def change(self, **changes: Any) -> None:
         """Change fields of the request and compute the metrics; without changes, compute them again."""
         if self.asked is not None:
             self.count(structs.replace(self.asked, **changes))
-
-    def count_in_thread(self, work: Callable[[], Found], then: Callable[[Found], None], *, group: str) -> None:
-        """Compute metrics in a thread; ``then`` gets the result unless the request has changed meanwhile."""
-        asked = self.asked
-
-        def taken(found: Found) -> None:
-            if asked == self.asked:
-                then(found)
-
-        self.in_background(work, taken, group=group, stops=True)
 
     def action_next_protocol(self) -> None:
         if self.asked is not None:

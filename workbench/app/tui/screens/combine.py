@@ -11,9 +11,8 @@ from typing import ClassVar, Final, Literal, NamedTuple, get_args
 from msgspec import structs
 from textual import events
 from textual.content import Content
-from textual.worker import Worker, WorkerState
 
-from workbench.app.tui.figure_screen import FigureQuery, FigureScreen, counting
+from workbench.app.tui.figure_screen import FIGURES, FigureQuery, FigureScreen, counting
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.choices import ChoiceMenu, ManyMenu, choose, following
@@ -110,8 +109,6 @@ _STANDINGS: Final[dict[Standing, Cell]] = {
 TALL = 34
 """Terminal lines from which more of the text is visible."""
 
-_READ = "combine"
-_COUNTING = "counting …"
 
 _ONLY_FOR: dict[str, tuple[Task, ...]] = {
     "choose_verifiers": ("best-of", "estimate"),
@@ -164,12 +161,10 @@ class CombineScreen(TablesScreen, FilterScreen, FigureScreen):
 
     # -- reading and showing -----------------------------------------------------------------------
 
-    def count(self, asked: CombinedQuery) -> None:
-        self.asked = asked
-        self._update_title(_COUNTING)
-        self.count_in_thread(partial(read, self.project, asked), self._show, group=_READ)
+    def read(self) -> CombinedView:
+        return read(self.project, self.asked)
 
-    def _show(self, found: CombinedView) -> None:
+    def show(self, found: CombinedView) -> None:
         before, self.found = self.sheet, found
         self._update_title()
         self._fill(found, begin=before is None or _row_names(before) != _row_names(found.sheets[self.place]))
@@ -186,15 +181,15 @@ class CombineScreen(TablesScreen, FilterScreen, FigureScreen):
         self.show_tables("", ())
         self.refresh_bindings()
 
-    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
-        error = event.worker.error
-        if event.worker.group != _READ or event.state is not WorkerState.ERROR or error is None:
-            return
+    def show_failure(self, error: Exception) -> None:
         self._clear()
         self._update_title("no metrics")
         self.put_detail(_error_text(error))
-        if isinstance(error, WorkbenchError):
-            event.prevent_default()  # Shown here: no notice.
+        if not isinstance(error, WorkbenchError):
+            self.show_error(error)
+
+    def shows_errors_of(self, group: str) -> bool:
+        return group != FIGURES
 
     def about(self, row: int) -> Sequence[str]:
         return () if self.sheet is None else self.sheet.said[row].words

@@ -190,13 +190,12 @@ class CompareScreen(TableScreen, FigureScreen):
 
     # -- reading and showing -----------------------------------------------------------------------
 
-    def count(self, asked: Pair) -> None:
-        self.asked = asked
-        self.say("reading …")
-        work = partial(compared, self.project, asked.a, asked.b, by=asked.by, **counting(asked))
-        self.count_in_thread(work, self._show, group="compare")
+    def read(self) -> PairedComparison:
+        asked = self.asked
+        assert asked is not None
+        return compared(self.project, asked.a, asked.b, by=asked.by, **counting(asked))
 
-    def _show(self, found: PairedComparison) -> None:
+    def show(self, found: PairedComparison) -> None:
         assert self.asked is not None
         self.found, self.report = found, found.report
         self.say(printable(self.project.path.name))
@@ -206,8 +205,7 @@ class CompareScreen(TableScreen, FigureScreen):
         self.put("verdict", verdict(found.report))
         self.fill()
 
-    def show_error(self, error: BaseException | None) -> None:
-        super().show_error(error)
+    def show_failure(self, error: Exception) -> None:
         self.found = self.report = None
         pair = self.asked
         self.say("" if pair is None else f"{printable(pair.a)} and {printable(pair.b)} can't be compared")

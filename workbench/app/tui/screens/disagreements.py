@@ -9,7 +9,6 @@ from typing import ClassVar
 
 from textual import on
 from textual.events import Resize
-from textual.worker import Worker, WorkerState
 
 from workbench.app.tui.figure_screen import FigureScreen
 from workbench.app.tui.keymap import Action, key_of
@@ -32,9 +31,6 @@ from workbench.measuring.records.review import ERROR_CATEGORIES, QUEUES, Disagre
 from workbench.measuring.reviewing.deciding import ErrorLine, Part, categories_of, error_lines, error_table, group_words
 from workbench.measuring.reviewing.queues import ReviewQueue, marked_items
 from workbench.tables.files import format_tables
-
-_READ = "queue"
-_UNDO = "queue-undo"
 
 
 class DisagreementsScreen(FilterScreen, FigureScreen):
@@ -98,12 +94,10 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
 
     # -- reading -----------------------------------------------------------------------------------
 
-    def count(self, asked: QueueRequest) -> None:
-        self.asked = asked
-        self.say("reading …")
-        self.count_in_thread(partial(read, self.project, asked), self._show, group=_READ)
+    def read(self) -> QueueListing:
+        return read(self.project, self.asked)
 
-    def _show(self, found: QueueListing) -> None:
+    def show(self, found: QueueListing) -> None:
         self.found = found
         self.desk.take(found.queue, found.order, found.reviewed)
         self._list(found)
@@ -132,17 +126,12 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
     def _show_caption(self, text: str) -> None:
         self.put("text", view.head(self.asked.queue, text))
 
-    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
-        if event.state is not WorkerState.ERROR:
-            return
-        if event.worker.group == _UNDO:
-            self._undoing = False
-        if event.worker.group == _READ:
-            self.found = None
-            self.table.show_records(view.columns((), wide=self.wide), ())
-            self._show_caption(str(event.worker.error))
-            self._show_detail([])
-            self._update_title()
+    def show_failure(self, error: Exception) -> None:
+        self.found = None
+        self.table.show_records(view.columns((), wide=self.wide), ())
+        self._show_caption(str(error))
+        self._show_detail([])
+        self._update_title()
 
     def _count_then(self, then: Callable[[dict[Queue, Count]], None]) -> None:
         self.in_background(partial(count_queues, self.project, self.asked), then, group="queue-counts", stops=True)
@@ -249,7 +238,9 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
         item = self.table.selected_id
         if item is not None and not self._undoing:
             self._undoing = True
-            self.in_background(partial(self.desk.take_back, item), self._show_retraction, group=_UNDO)
+            ready = partial(setattr, self, "_undoing", False)
+            work = partial(self.desk.take_back, item)
+            self.in_background(work, self._show_retraction, failed=lambda _: ready(), group="queue-undo")
 
     def _show_retraction(self, decision: ReviewDecision | None) -> None:
         self._undoing = False

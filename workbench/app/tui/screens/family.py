@@ -70,23 +70,18 @@ class FamilyScreen(TablesScreen, FigureScreen):
 
     # -- reading and showing -----------------------------------------------------------------------
 
-    def count(self, asked: FamilyQuery) -> None:
-        self.asked = asked
-        self.say("reading …")
-        self.count_in_thread(partial(self._read, asked), self._show, group="family")
-
-    def _read(self, asked: FamilyQuery) -> tuple[FamilyReport, JointErrorReport]:
+    def read(self) -> tuple[FamilyReport, JointErrorReport]:
+        asked = self.asked
         names = asked.verifiers or self.verifiers
         found = family(self.project, names, against=asked.against, **counting(asked))
         return found, joint_errors(self.project, names, **counting(asked))
 
-    def show_error(self, error: BaseException | None) -> None:
-        super().show_error(error)
+    def show_failure(self, error: Exception) -> None:
         self.found = None
         self.say("these can't be compared")
         self.show_tables("", ())
 
-    def _show(self, found: tuple[FamilyReport, JointErrorReport]) -> None:
+    def show(self, found: tuple[FamilyReport, JointErrorReport]) -> None:
         self.found, (report, errors) = found, found
         self.say(printable(self.project.path.name))
         head = (

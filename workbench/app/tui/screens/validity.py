@@ -46,14 +46,10 @@ class ValidityScreen(TableScreen, FigureScreen):
     def on_mount(self) -> None:
         self.change()
 
-    def count(self, asked: FigureQuery) -> None:
-        self.asked = asked
-        self.say("reading …")
-        self.count_in_thread(
-            partial(validity, self.project, self.verifiers, gold=asked.gold), self._show, group="validity"
-        )
+    def read(self) -> ValidityReport:
+        return validity(self.project, self.verifiers, gold=self.asked.gold)
 
-    def _show(self, report: ValidityReport) -> None:
+    def show(self, report: ValidityReport) -> None:
         self.report = report
         self.say(printable(self.project.path.name))
         self.put("caption", _caption_text(report))

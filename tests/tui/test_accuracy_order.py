@@ -150,7 +150,7 @@ async def test_what_differs_is_marked_as_rough_until_deals_are_drawn(
     monkeypatch.setattr(permutations, "MOST_WAYS", 1)
     async with opened(project) as (app, pilot):
         await press(pilot, *":y", "enter")
-        _, first = screen_of(app).read()
+        first = screen_of(app).read()
         assert first.report.tests is not None
         assert first.report.tests.approximate
         assert "≈" in view.legend(first.report, view.FIGURES["accuracy"], pinned=False)

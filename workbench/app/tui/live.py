@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from abc import abstractmethod
 from collections.abc import Callable
+from functools import partial
 from typing import Any, ClassVar
 
 from workbench.app.tui.screen import WorkbenchScreen
@@ -42,6 +43,11 @@ class LiveScreen(WorkbenchScreen):
     def show(self, data: Any) -> None:
         """Show what was read."""
 
+    @property
+    def request(self) -> object:
+        """Return what the data depends on: data that was read for another request is not shown."""
+        return None
+
     def must_read(self) -> bool:
         """Tell whether to read again although nothing was written."""
         return False
@@ -58,7 +64,8 @@ class LiveScreen(WorkbenchScreen):
     def read_again(self) -> None:
         self._version = self.project.database.data_version()
         self._reading, self._began = True, time.monotonic()
-        self.in_background(self.read, self._receive_data, failed=self._finish_read, group=_GROUP, stops=True)
+        taken = partial(self._receive_data, self.request)
+        self.in_background(self.read, taken, failed=self._finish_read, group=_GROUP, stops=True)
 
     def action_reload(self) -> None:
         self.read_again()
@@ -102,11 +109,12 @@ class LiveScreen(WorkbenchScreen):
         self.workers.cancel_group(self, _LATE)
         self._is_late_running = False
 
-    def _receive_data(self, data: Any) -> None:
+    def _receive_data(self, request: object, data: Any) -> None:
         self._finish_read()
         self._told = ""
-        self.show(data)
-        self._start_late()
+        if request == self.request:
+            self.show(data)
+            self._start_late()
 
     def _finish_read(self, _: Exception | None = None) -> None:
         now = time.monotonic()

@@ -17,7 +17,7 @@ from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
 from workbench.app.tui.kit.columns import OUTCOME_MARKS
 from workbench.app.tui.kit.item_panes import DECIDED, ReadyItem, against_gold, verdict_of
 from workbench.app.tui.kit.prompt_line import PromptLine
-from workbench.app.tui.kit.queue_view import decision_words, review_lines
+from workbench.app.tui.kit.queue_view import review_lines, review_words
 from workbench.core.label import LabelVerdict, coordinator_name
 from workbench.core.project import Project
 from workbench.data.records import ItemDetail, ItemVerdict
@@ -33,7 +33,7 @@ class ReviewDecision(NamedTuple):
 
     @property
     def words(self) -> str:
-        return decision_words(self.reviews)
+        return review_words(*self.reviews)
 
 
 class ReviewDesk:

@@ -52,8 +52,7 @@ INSIDE: Final[tuple[Where, ...]] = ("inside", "program")
 
 
 def letters_of(outcomes: str, columns: Sequence[int]) -> str:
-    found = (outcomes[test] if test < len(outcomes) else NOT_RUN for test in columns)
-    return "".join(letter if letter in OUTCOMES else NOT_RUN for letter in found)
+    return "".join(letter_at(outcomes, test) for test in columns)
 
 
 def heads(matrix: PassMatrix, *, verdicts: bool) -> list[str]:

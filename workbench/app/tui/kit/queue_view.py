@@ -39,20 +39,15 @@ _WORDS: Final[dict[ReviewKind, str]] = {"confirmed": "gold is right", "reannotat
 _SHORT: Final[dict[ReviewKind, str]] = {"confirmed": "gold ok", "reannotate": "sent back"}
 
 
-def review_words(review: Review) -> str:
-    """Return a decision in full: ``✗ error of math-verify: extraction``."""
-    mark = REVIEW_MARKS[review.kind][0]
-    if review.kind == "error":
-        return f"{mark} error of {review.verifier}: {_cause_name(review)}"
-    return f"{mark} {_WORDS[review.kind]}"
-
-
-def decision_words(reviews: Sequence[Review]) -> str:
-    """Return a decision in words; errors of several verifiers that were decided together share one cause."""
-    if len(reviews) == 1:
-        return review_words(reviews[0])
-    names = ", ".join(review.verifier or "" for review in reviews)
-    return f"{REVIEW_MARKS['error'][0]} error of {names}: {_cause_name(reviews[0])}"
+def review_words(first: Review, *others: Review) -> str:
+    """Return a decision in full: ``✗ error of math-verify: extraction``; errors that were decided together share one
+    cause.
+    """
+    mark = REVIEW_MARKS[first.kind][0]
+    if first.kind != "error":
+        return f"{mark} {_WORDS[first.kind]}"
+    names = ", ".join(review.verifier or "" for review in (first, *others))
+    return f"{mark} error of {names}: {_cause_name(first)}"
 
 
 def decided_words(reviews: Sequence[Review]) -> str:

@@ -166,19 +166,19 @@ class AccuracyScreen(LiveScreen, FigureScreen):
 
     # -- reading -----------------------------------------------------------------------------------
 
-    def read(self) -> tuple[SheetQuery, AccuracySheet]:
-        asked = self.asked
-        return asked, AccuracySheet(self._show_progress(asked, None))
+    @property
+    def request(self) -> SheetQuery:
+        return self.asked
+
+    def read(self) -> AccuracySheet:
+        return AccuracySheet(self._show_progress(self.asked, None))
 
     def _show_progress(self, asked: SheetQuery, seed: int | None) -> AccuracyReport:
         return accuracy(self.project, by=asked.by, live=True, seed=seed, **counting(asked))
 
-    def show(self, data: tuple[SheetQuery, AccuracySheet]) -> None:
-        asked, sheet = data
-        if asked != self.asked:
-            return
-        self._displayed, self.sheet = asked, sheet
-        self.say(self._title_text(asked, sheet))
+    def show(self, sheet: AccuracySheet) -> None:
+        self._displayed, self.sheet = self.asked, sheet
+        self.say(self._title_text(self.asked, sheet))
         self.redraw()
 
     def _title_text(self, asked: SheetQuery, sheet: AccuracySheet) -> str:

@@ -79,14 +79,15 @@ class AgreementScreen(TablesScreen, LiveScreen):
 
     # -- reading -----------------------------------------------------------------------------------
 
-    def read(self) -> tuple[AgreementQuery, AgreementReport]:
-        asked = self.asked
-        return asked, agreement(self.project, asked.task, by=asked.by, coarse=asked.coarse, latest=asked.latest)
+    @property
+    def request(self) -> AgreementQuery:
+        return self.asked
 
-    def show(self, data: tuple[AgreementQuery, AgreementReport]) -> None:
-        asked, report = data
-        if asked != self.asked:
-            return
+    def read(self) -> AgreementReport:
+        asked = self.asked
+        return agreement(self.project, asked.task, by=asked.by, coarse=asked.coarse, latest=asked.latest)
+
+    def show(self, report: AgreementReport) -> None:
         self.report = report
         self.say(f"{printable(self.project.path.name)} · {self.asked.words}")
         self.set_class(not report.labels, "empty")

@@ -137,25 +137,22 @@ class CodeProblemScreen(LiveScreen):
 
     # -- reading -----------------------------------------------------------------------------------
 
-    def read(self) -> tuple[tuple[object, ...], PassMatrix]:
-        """Return the request and its matrix; record that gold and outcomes of its solutions were seen."""
-        asked = self._request
+    def read(self) -> PassMatrix:
+        """Return the matrix; record that gold and outcomes of its solutions were seen."""
         matrix = read_matrix(self.project, self.question, suite=self._suite, run=self._run)
         unseen = [one.id for one in matrix.solutions if one.id not in self._revealed]
         if unseen:
             reveal_each(self.project, unseen, self.workbench.names_worked_under)
             self._revealed.update(unseen)
-        return asked, matrix
+        return matrix
 
     @property
-    def _request(self) -> tuple[object, ...]:
+    def request(self) -> tuple[object, ...]:
         return self.question, self._suite, self._run
 
-    def show(self, data: tuple[tuple[object, ...], PassMatrix]) -> None:
-        asked, matrix = data
-        if asked == self._request:
-            self.matrix = matrix
-            self.redraw()
+    def show(self, matrix: PassMatrix) -> None:
+        self.matrix = matrix
+        self.redraw()
 
     def redraw(self) -> None:
         if self.matrix is None:

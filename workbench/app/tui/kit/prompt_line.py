@@ -47,7 +47,7 @@ class PromptLine(ModalScreen[str | None]):
         typed: Called with the text after every typing pause; a `UsageError` is ignored until enter.
         left: Called after escape; by default ``typed`` gets what it has not got yet.
         hint: Placeholder of an empty line.
-        suggester: Completes the typed text.
+        suggester: Completes the typed text. Without one, typing replaces the initial text.
     """
 
     DEFAULT_CSS = """
@@ -73,7 +73,7 @@ class PromptLine(ModalScreen[str | None]):
         entered: Callable[[str], object] = lambda _: None,
         typed: Callable[[str], object] = lambda _: None,
         left: Callable[[], object] | None = None,
-        hint: str = "",
+        hint: str = "enter: done · escape: close",
         suggester: Suggester | None = None,
     ) -> None:
         super().__init__()
@@ -88,7 +88,7 @@ class PromptLine(ModalScreen[str | None]):
             with Container(classes="long" if cell_len(self._title) > _MAX_TITLE else None):
                 yield Static(self._title, markup=False, classes="title")
                 yield CompletingInput(
-                    self._text, self._hint, suggester=self._suggester, select_on_focus=False, compact=True
+                    self._text, self._hint, suggester=self._suggester, select_on_focus=not self._suggester, compact=True
                 )
             yield Static(markup=False, classes="trouble")
 

@@ -11,7 +11,7 @@ import pytest
 from tests.background import PATIENCE_S
 from tests.hostile_report import hostile_project
 from tests.web.test_browser import QUIET
-from workbench.measuring.report.gathering import write_report
+from workbench.measuring.report.gathering import gather, write_report
 
 playwright = pytest.importorskip("playwright.async_api", reason="playwright is not installed")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -37,7 +37,7 @@ SCRIPT = """() => {
 
 async def test_hostile_data_is_inert(tmp_path: Path) -> None:
     project = hostile_project(tmp_path)
-    write_report(project, tmp_path / "r.html", generated_at="now", examples=50)
+    write_report(project, tmp_path / "r.html", lambda: gather(project, generated_at="now", examples=50))
     project.close()
     async with playwright.async_playwright() as driver:
         browser = await driver.chromium.launch(executable_path=CHROMIUM, args=QUIET, timeout=1_000 * PATIENCE_S)

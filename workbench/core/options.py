@@ -126,6 +126,20 @@ def split_pair(text: str) -> tuple[str, str]:
     return key, value
 
 
+def sizes_up_to(most: int) -> Callable[[str], tuple[int, ...]]:
+    """Return a parser of ``1,2,4``: whole numbers from 1 to ``most``, sorted."""
+
+    def read(text: str) -> tuple[int, ...]:
+        words = text.split(",")
+        if not all(word.strip().isdecimal() and len(word) < 10 and 1 <= int(word) <= most for word in words):
+            raise UsageError(f"Write whole numbers from 1 to {most:,} separated by commas.")
+        return tuple(sorted(set(map(int, words))))
+
+    return read
+
+
+read_sizes: Final = sizes_up_to(100_000)
+
 Whole = Annotated[int, Meta(ge=1, le=LARGEST)]
 """A count, or a number from 1."""
 SeedNumber = Annotated[int, Meta(ge=0, le=LARGEST)]

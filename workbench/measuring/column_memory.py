@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import zlib
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from contextvars import copy_context
 from io import BytesIO
 from operator import is_
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
@@ -36,9 +33,6 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[Any]
 
-Range = tuple[int, int]
-"""First and last row id."""
-
 
 WORTH = 20_000
 """Rows read from the database since the last write, from which a part is written to its file."""
@@ -47,9 +41,6 @@ _MAX_FIGURES, _MAX_FIGURES_BYTES = 64, 32 * 2**20
 VERDICTS_BYTES = 128 * 2**20
 """Most bytes for cached verdicts of all runs; other verdicts are read from their files again."""
 _MAX_FILE_BYTES = 1 << 30
-_MIN_SHARE_ITEMS = 100_000
-"""Fewest items of a share: opening a connection takes as long as reading several thousand items."""
-_MAX_THREADS = 4
 _MAX_TESTS = 500
 """Most tables of one verifier whose tests are kept in a file."""
 Made = TypeVar("Made")
@@ -171,14 +162,14 @@ class ColumnMemory:
             known = self._updated(connection, run, item, self._load(run))
             if known is None:
                 return None
-            anew = self._read_whole(connection, run, item)
+            anew = _read_whole(connection, run, item)
         same = put_in(known.table, [(slice(0, known.table.rows), anew)])
         return all(same.columns.get(name) is values for name, values in known.table.columns.items())
 
     def _up_to_date_part(self, connection: Connection, run: int | None, item: IntArray | None) -> ColumnPart:
         part = self._updated(connection, run, item, self._kept.pop(run, None) or self._load(run))
         if part is None:
-            table = self._read_whole(connection, run, item)
+            table = _read_whole(connection, run, item)
             aligned = self._checksum(table.columns["item"] if item is None else item)
             part = ColumnPart(table, aligned, changes.mark(connection), table.rows)
         if part.unsaved >= WORTH:
@@ -208,40 +199,6 @@ class ColumnMemory:
         table = put_in(part.table, pieces)
         aligned = self._checksum(table.columns["item"]) if item is None else part.aligned
         return ColumnPart(table, aligned, now, part.unsaved + sum(piece.rows for _, piece in pieces))
-
-    def _read_whole(self, connection: Connection, run: int | None, item: IntArray | None) -> ColumnTable:
-        import numpy as np
-
-        with step("reading items" if run is None else f"reading verdicts of run {run}"):
-            if run is None:
-                numbers = self._read_shares(connection, stored.item_numbers)
-                return stored.read_items(connection, *EVERY_ROW, tuple(map(np.concatenate, zip(*numbers, strict=True))))
-            whole, *others = self._read_shares(connection, _reader(run, item))
-            return put_in(whole, [(slice(whole.rows, whole.rows), table) for table in others]) if others else whole
-
-    def _read_shares(self, connection: Connection, read: Callable[[Connection, int, int], Made]) -> list[Made]:
-        """Read all rows in shares, each in a thread of its own. SQLite reads outside the GIL, but all threads must read
-        the same state: if the database has changed meanwhile, this thread reads everything.
-        """
-        now, (first, last) = changes.mark(connection), stored.item_ends(connection)
-        number = min(os.cpu_count() or 1, _MAX_THREADS, (last - first + 1) // _MIN_SHARE_ITEMS)
-        if number < 2:
-            return [read(connection, *EVERY_ROW)]
-        starts = [first + (last - first + 1) * share // number for share in range(1, number)]
-        spans = list(zip([EVERY_ROW[0], *starts], [*(start - 1 for start in starts), EVERY_ROW[1]], strict=True))
-
-        def read_elsewhere(span: Range) -> Made | None:
-            try:
-                with self._database.reading() as other:
-                    return read(other, *span) if changes.mark(other) == now else None
-            finally:
-                self._database.release_reader()
-
-        with ThreadPoolExecutor(number) as pool:
-            reading = [pool.submit(copy_context().run, read_elsewhere, span) for span in spans[1:]]
-            found = [read(connection, *spans[0]), *(one.result() for one in reading)]
-        shares = [share for share in found if share is not None]
-        return shares if len(shares) == number else [read(connection, *EVERY_ROW)]
 
     def _load(self, run: int | None) -> ColumnPart | None:
         import numpy as np
@@ -293,6 +250,11 @@ def _reader(run: int | None, item: IntArray | None) -> Callable[[Connection, int
     if run is None or item is None:
         return stored.read_items
     return lambda connection, *span: stored.read_verdicts(connection, run, item[_rows_between(item, *span)])
+
+
+def _read_whole(connection: Connection, run: int | None, item: IntArray | None) -> ColumnTable:
+    with step("reading items" if run is None else f"reading verdicts of run {run}"):
+        return _reader(run, item)(connection, *EVERY_ROW)
 
 
 def _rows_between(item: IntArray, first: int, last: int) -> slice:

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 _MAX_EXPONENT = 10
 """Exponent of 2 for the largest n shown by default."""
-_MAX_N = 100_000
 _NOTHING = 1e-12
 
 
@@ -72,18 +71,6 @@ def best_of(
         gold_choice=gold,
         selection_judges=notes.among(project, [judge.name for judge in found.judges], wanted, found.columns),
     )
-
-
-def read_sizes(text: str) -> tuple[int, ...]:
-    """Parse a list of numbers, such as ``1,2,4``.
-
-    Raises:
-        UsageError: The text is not such a list.
-    """
-    words = text.split(",")
-    if not all(word.strip().isdecimal() and 1 <= int(word) <= _MAX_N for word in words):
-        raise UsageError(f"Write whole numbers from 1 to {_MAX_N:,} with commas between them, such as 1,2,4.")
-    return tuple(int(word) for word in words)
 
 
 def _best_of_rows(found: JudgedSelection, sizes: tuple[int, ...], protocol: Protocol3) -> Iterator[BestOfRow]:

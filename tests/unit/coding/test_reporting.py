@@ -20,7 +20,7 @@ from workbench.coding.ranking.scores import truth_of
 from workbench.coding.ranking.tables import passes_tables, ranking_table, saturation_table
 from workbench.coding.reporting import SIZES, code_sections
 from workbench.core.selection import selection_of
-from workbench.measuring.report.gathering import write_report
+from workbench.measuring.report.gathering import gather, write_report
 from workbench.tables.document import Group, Table
 
 LADDER = {f"s{passed}": "p" * passed + "f" * (16 - passed) for passed in range(0, 17, 4)}
@@ -59,7 +59,7 @@ def test_what_a_project_has_nothing_of_has_no_section(tmp_path: Path) -> None:
 
 def test_the_reports_of_other_data_are_what_they_were(tmp_path: Path, call: Call) -> None:
     project = make_project(tmp_path, numbered(4))
-    write_report(project, tmp_path / "without.html", generated_at="")
+    write_report(project, tmp_path / "without.html", lambda: gather(project, generated_at=""))
     assert call("report", project.path, "-o", tmp_path / "with.html")[0] == 0
     without, with_ = ((tmp_path / name).read_text() for name in ("without.html", "with.html"))
     made = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC")

@@ -11,7 +11,7 @@ from tests.tui.solved import OUTCOMES, solved_project
 from workbench.coding.apart import exclude_test
 from workbench.core.project import Project
 from workbench.measuring.briefing import briefed
-from workbench.measuring.report.gathering import write_report
+from workbench.measuring.report.gathering import gather, write_report
 from workbench.measuring.testing import suite_figures
 
 
@@ -38,7 +38,7 @@ def test_tests_and_solutions_are_counted_by_problem(project: Project) -> None:
 
 def test_the_report_and_the_briefing_say_what_execution_measured(project: Project, tmp_path: Path) -> None:
     exclude_test(project, 1, "base", 2, reason="not [asked] for", by="ines")
-    write_report(project, tmp_path / "r.md", format="markdown", generated_at="")
+    write_report(project, tmp_path / "r.md", lambda: gather(project, generated_at=""), format="markdown")
     text = (tmp_path / "r.md").read_text(encoding="utf-8")
     assert "execution (run 1) ran 7 solutions of 2 problems against 6 tests of suite base" in text
     assert "own/clip" in text

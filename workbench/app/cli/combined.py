@@ -19,6 +19,7 @@ from workbench.core.options import (
     argument,
     option,
     plot_folder,
+    read_sizes,
     run_job,
 )
 from workbench.core.project import Project
@@ -61,17 +62,13 @@ def cost_command(project: Project, options: CostOptions) -> Output:
 # -- ``workbench best-of DB``
 
 
-def _sizes(text: str) -> tuple[int, ...]:
-    from workbench.measuring.selecting import read_sizes
-
-    return read_sizes(text)
-
-
 class BestOfOptions(Options, frozen=True, kw_only=True):
     verifiers: Verifiers = ()
     sizes: Annotated[
         tuple[int, ...],
-        option("Numbers of completions to pick from.  [default: 1, 2, 4, 8 …]", "--n", metavar="N[,N…]", read=_sizes),
+        option(
+            "Numbers of completions to pick from.  [default: 1, 2, 4, 8 …]", "--n", metavar="N[,N…]", read=read_sizes
+        ),
     ] = ()
     basis: Basis = Basis()
 

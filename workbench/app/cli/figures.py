@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, cast
 
@@ -212,20 +213,21 @@ def report_command(project: Project, options: ReportOptions) -> Output:
     database gives the same bytes.
     """
     from workbench.coding.reporting import code_sections
-    from workbench.measuring.report.gathering import write_report
+    from workbench.measuring.report.gathering import gather, write_report
 
     file = options.file
     if file is None and options.figures is None:
         raise UsageError(
             "No file is named.", "Write: workbench report DB -o report.html, or --figures FOLDER, or both."
         )
-    done = run_job(
-        write_report,
-        options,
+    now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    done = write_report(
         project,
         file,
+        partial(run_job, gather, options, project, generated_at=now),
+        figures=options.figures,
         format=options.format or ("markdown" if file is not None and file.suffix == ".md" else "html"),
-        generated_at=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        force=options.force,
         more=() if file is None else code_sections(project, options.basis.selection),
     )
     drawn = [click.format_filename(path) for path in done.figures]

@@ -86,15 +86,7 @@ class ColumnTable(Struct, frozen=True, kw_only=True, eq=False):
         return len(next(iter(self.columns.values())))
 
 
-def item_ends(connection: Connection) -> tuple[int, int]:
-    """Return the row ids of the first and the last item, visible or not; (0, -1) if there are no items."""
-    least, most = connection.execute(
-        "SELECT (SELECT min(id) FROM completions), (SELECT max(id) FROM completions)"
-    ).fetchone()
-    return (0, -1) if least is None else (least, most)
-
-
-def item_numbers(connection: Connection, first: int, last: int) -> tuple[Vector, ...]:
+def _item_numbers(connection: Connection, first: int, last: int) -> tuple[Vector, ...]:
     """Read the visible items with row ids from ``first`` to ``last``: these, and the row ids of their questions and
     models (0 if unknown), lengths in characters (-1 if unknown) and imported gold.
     """
@@ -114,20 +106,17 @@ def item_numbers(connection: Connection, first: int, last: int) -> tuple[Vector,
     return item, question, model, characters, gold - 1
 
 
-def read_items(connection: Connection, first: int, last: int, numbers: tuple[Vector, ...] | None = None) -> ColumnTable:
+def read_items(connection: Connection, first: int, last: int) -> ColumnTable:
     """Read the visible items with row ids from ``first`` to ``last``.
 
     Columns: ``item``, ``question`` (int64), ``characters`` (int32, -1 if unknown), ``final`` and ``imported`` (gold: 1
         correct, 0 incorrect, -1 none), ``origin`` (of the gold; `ORIGINS`) and one for each of `FIELDS`.
-
-    Args:
-        numbers: The `item_numbers` of these items, if already read.
     """
     import numpy as np
 
     from workbench.statistics.intervals import compact
 
-    item, question, model, characters, gold = numbers or item_numbers(connection, first, last)
+    item, question, model, characters, gold = _item_numbers(connection, first, last)
     imported = gold.astype(np.int8)
     columns: dict[str, Array] = {
         "item": item,

@@ -308,7 +308,7 @@ def gather(
     Args:
         verifiers: Names; empty for all verifiers with a complete run that judge completions.
         examples: Maximum number of examples of each kind of error for each verifier.
-        generated_at: The time of the report that it shows.
+        generated_at: The time of the report that it shows; otherwise the same database gives the same contents.
 
     Raises:
         UsageError: A verifier is unknown, or the selection names something unknown.
@@ -451,29 +451,21 @@ _WRITERS: dict[ReportFormat, Callable[[Document], str]] = {"html": html, "markdo
 def write_report(
     project: Project,
     path: Path | None,
+    contents: Callable[[], Contents],
     *,
     figures: Path | None = None,
     format: ReportFormat = "html",
-    verifiers: Sequence[str] = (),
-    selection: Selection | None = None,
-    protocol: Protocol3 | None = None,
-    gold: GoldChoice = "final",
-    examples: int = 3,
-    generated_at: str,
     more: Sequence[Section] = (),
     force: bool = False,
 ) -> WrittenReport:
     """Write the report to a file, atomically, and its plots to a folder.
 
-    Two reports of the same database differ only in ``generated_at``.
-
     Args:
         path: The report's file; None to write only plots.
+        contents: Gathers the contents, by `gather`.
         figures: The folder of the plots; None to write no plots.
         more: Sections made by other packages.
         force: Whether to replace existing files.
-
-    The other arguments are those of `gather`.
 
     Raises:
         FormatError: The file exists, or can't be written.
@@ -488,15 +480,7 @@ def write_report(
     with ExitStack() as stack:
         file = None if path is None else stack.enter_context(new_file(path, force=force))
         stack.enter_context(step("counting"))
-        contents = gather(
-            project,
-            verifiers=verifiers,
-            selection=selection,
-            protocol=protocol,
-            gold=gold,
-            examples=examples,
-            generated_at=generated_at,
-        )
-        size = None if file is None else file.write(_WRITERS[format](report_document(contents, more)).encode())
-        drawn = [] if figures is None else write_pictures(figures, pictures(contents), force=force)
+        found = contents()
+        size = None if file is None else file.write(_WRITERS[format](report_document(found, more)).encode())
+        drawn = [] if figures is None else write_pictures(figures, pictures(found), force=force)
         return WrittenReport(size, drawn)

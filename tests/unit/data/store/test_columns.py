@@ -101,3 +101,8 @@ def test_items_are_read_with_their_row_ids_whichever_are_missing(gone: Sequence[
         written = [found.names["model"][code] for code in found.columns["model"]]
         assert list(zip(*numbers, written, strict=True)) == plain
     project.close()
+
+
+def test_a_project_without_items_has_columns_without_rows(tmp_path: Path) -> None:
+    with make_project(tmp_path, []).database.reading() as reader:
+        assert read_items(reader, *EVERY_ROW).rows == 0

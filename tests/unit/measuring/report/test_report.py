@@ -6,7 +6,9 @@ import json
 import re
 import shutil
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -27,7 +29,7 @@ from workbench.measuring.accuracy import accuracy
 from workbench.measuring.accuracy_items import AccuracyCell
 from workbench.measuring.notes import add_selection_judges
 from workbench.measuring.report.contents import Contents
-from workbench.measuring.report.gathering import gather, write_report
+from workbench.measuring.report.gathering import WrittenReport, gather, write_report
 from workbench.measuring.report.people import methods_section
 from workbench.measuring.reviewing import triage
 from workbench.measuring.reviewing.triage import Cause
@@ -59,8 +61,13 @@ def gathered(project: Project, **options: object) -> Contents:
     return gather(project, generated_at=WHEN, **options)  # type: ignore[arg-type]
 
 
-def written(project: Project, path: Path, **options: object) -> str:
-    write_report(project, path, generated_at=WHEN, **options)  # type: ignore[arg-type]
+def write(project: Project, path: Path | None, *, when: str = WHEN, **options: Any) -> WrittenReport:
+    asked = {name: options.pop(name) for name in ("figures", "format", "more", "force") if name in options}
+    return write_report(project, path, partial(gather, project, generated_at=when, **options), **asked)
+
+
+def written(project: Project, path: Path, **options: Any) -> str:
+    write(project, path, **options)
     return path.read_text(encoding="utf-8")
 
 
@@ -78,7 +85,7 @@ def test_its_plots_are_files_for_a_paper(project: Project, tmp_path: Path) -> No
     pytest.importorskip("matplotlib")
     folder = tmp_path / "a" / "figures"
     for place in (folder, tmp_path / "again"):
-        done = write_report(project, None, figures=place, generated_at=WHEN)
+        done = write(project, None, figures=place)
     assert done.size is None
     names = {path.stem for path in folder.iterdir()}
     assert {"accuracy", "errors", "accuracy-by-type", "accuracy-by-subtype", "accuracy-A", "accuracy-C"} <= names
@@ -86,16 +93,16 @@ def test_its_plots_are_files_for_a_paper(project: Project, tmp_path: Path) -> No
     assert len(list(folder.iterdir())) == 3 * len(names) == len(done.figures)
     assert all(path.read_bytes() == (tmp_path / "again" / path.name).read_bytes() for path in folder.iterdir())
     with pytest.raises(FormatError, match="exists"):
-        write_report(project, None, figures=folder, generated_at=WHEN)
-    write_report(project, tmp_path / "r.html", figures=folder, generated_at=WHEN, force=True)
+        write(project, None, figures=folder)
+    write(project, tmp_path / "r.html", figures=folder, force=True)
     assert (tmp_path / "r.html").stat().st_size > 1_000
     with pytest.raises(FormatError, match="Name another folder"):
-        write_report(project, None, figures=tmp_path / "r.html", generated_at=WHEN, force=True)
+        write(project, None, figures=tmp_path / "r.html", force=True)
 
 
 def test_plots_of_hostile_data_are_drawn_in_names_of_our_own(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    done = write_report(hostile_project(tmp_path), None, figures=tmp_path / "figures", generated_at=WHEN)
+    done = write(hostile_project(tmp_path), None, figures=tmp_path / "figures")
     assert all(re.fullmatch(r"[a-zA-Z0-9-]+\.(svg|pdf|png)", path.name) for path in done.figures)
     assert not any(b"<script" in path.read_bytes() for path in done.figures)
 
@@ -202,7 +209,7 @@ def test_the_same_data_gives_the_same_bytes(project: Project, tmp_path: Path) ->
     again = open_project(tmp_path / "copy" / "p.db")
     assert written(again, tmp_path / "b.html") == first
     assert written(again, tmp_path / "c.md", format="markdown") == written(again, tmp_path / "d.md", format="markdown")
-    write_report(again, tmp_path / "e.html", generated_at="another day")
+    write(again, tmp_path / "e.html", when="another day")
     assert (tmp_path / "e.html").read_text() == first.replace(WHEN, "another day")
     again.close()
 
@@ -268,20 +275,20 @@ def test_labels_bring_agreement_without_names(tmp_path: Path) -> None:
 @pytest.mark.parametrize("end", ["", "-wal", ".columns", ".columns/items", ".columns/r/r.html"])
 def test_no_report_takes_a_place_of_the_database(project: Project, end: str) -> None:
     with pytest.raises(StoreError, match="belongs to the database"):
-        write_report(project, Path(f"{project.path}{end}"), generated_at=WHEN, force=True)
+        write(project, Path(f"{project.path}{end}"), force=True)
 
 
 def test_a_file_is_not_replaced_unasked_and_never_half_written(project: Project, tmp_path: Path) -> None:
     path = tmp_path / "r.html"
     path.write_text("mine")
     with pytest.raises(FormatError, match="--force"):
-        write_report(project, path, generated_at=WHEN)
+        write(project, path)
     with pytest.raises(UsageError):
-        write_report(project, path, generated_at=WHEN, verifiers=("nobody",), force=True)
+        write(project, path, verifiers=("nobody",), force=True)
     assert path.read_text() == "mine"
     with pytest.raises(StoreError):
-        write_report(project, project.path, generated_at=WHEN, force=True)
-    assert write_report(project, path, generated_at=WHEN, force=True).size == path.stat().st_size
+        write(project, project.path, force=True)
+    assert write(project, path, force=True).size == path.stat().st_size
     assert sorted(one.name for one in tmp_path.iterdir() if "part" in one.name) == []
 
 
@@ -302,7 +309,7 @@ def test_two_thousand_items_of_the_worst_kind_stay_small(tmp_path: Path) -> None
     for number in range(20):
         outcomes = "".join("ciae"[(place * (number + 3) + place // 7) % 4] for place in range(2_000))
         add_complete_run(project, f"organisation/verifier-number-{number}", words(outcomes), kind="llm-judge")
-    assert (write_report(project, tmp_path / "r.html", generated_at=WHEN).size or 0) < 3_000_000
+    assert (write(project, tmp_path / "r.html").size or 0) < 3_000_000
     project.close()
 
 

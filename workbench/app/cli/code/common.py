@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import click
 
-from workbench.core.errors import UsageError
 from workbench.core.options import fields_of, option
 
 Source = Annotated[
@@ -50,18 +48,6 @@ SelectionRules = Annotated[
         "real problems)."
     ),
 ]
-
-
-def sizes_up_to(most: int) -> Callable[[str], tuple[int, ...]]:
-    """Return a parser of ``1,2,4``: whole numbers from 1 to ``most``, sorted."""
-
-    def read(text: str) -> tuple[int, ...]:
-        words = text.split(",")
-        if not all(word.strip().isdecimal() and len(word) < 10 and 1 <= int(word) <= most for word in words):
-            raise UsageError(f"Write whole numbers from 1 to {most:,} separated by commas.")
-        return tuple(sorted(set(map(int, words))))
-
-    return read
 
 
 def require_one(options: Any, *of_database: str) -> None:

@@ -18,7 +18,6 @@ from workbench.app.cli.code.common import (
     Suites,
     Truth,
     require_one,
-    sizes_up_to,
 )
 from workbench.app.cli.common import (
     REFUSED_SOME,
@@ -48,7 +47,9 @@ from workbench.core.options import (
     Verifiers,
     Where,
     option,
+    read_sizes,
     run_job,
+    sizes_up_to,
 )
 from workbench.core.project import Project
 from workbench.core.selection import selection_of
@@ -353,7 +354,7 @@ class CodePasskOptions(Options, frozen=True, kw_only=True):
             "Values of k, the number of solutions drawn per problem.",
             "--k",
             metavar="K[,K…]",
-            read=sizes_up_to(100_000),
+            read=read_sizes,
         ),
     ] = (1, 4, 8)
     verifier: Annotated[

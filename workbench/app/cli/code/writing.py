@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
-from workbench.app.cli.code.common import BootstrapSamples, Suites, Truth, sizes_up_to
+from workbench.app.cli.code.common import BootstrapSamples, Suites, Truth
 from workbench.app.cli.common import (
     Models,
     ModelSettings,
@@ -31,7 +31,17 @@ from workbench.coding.options import (
     TestOptions,
 )
 from workbench.coding.records.figures import SKIPPED, PoolReport, SolutionsWritten, TestsWritten
-from workbench.core.options import NONE_GIVEN, AllowUnsafe, BootstrapSeed, Database, Options, TableForm, Trust, option
+from workbench.core.options import (
+    NONE_GIVEN,
+    AllowUnsafe,
+    BootstrapSeed,
+    Database,
+    Options,
+    TableForm,
+    Trust,
+    option,
+    sizes_up_to,
+)
 from workbench.core.project import Project
 from workbench.core.selection import selection_of
 from workbench.core.text.figures import counted

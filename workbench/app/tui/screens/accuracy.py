@@ -448,16 +448,16 @@ class AccuracyScreen(LiveScreen, FigureScreen):
     def action_export(self) -> None:
         if self.report is not None:
             part = "".join(filter(str.isalnum, "".join(one.value for one in self.asked.conditions)))
-            from workbench.measuring.report.gathering import write_report
+            from workbench.measuring.report.gathering import gather, write_report
 
             report, basis = self.report, counting(self.asked) | {"protocol": self.report.protocol}
-            write = partial(write_report, self.project, None, examples=0, generated_at="", **basis)
+            contents = partial(gather, self.project, examples=0, generated_at="", **basis)
             name = accuracy_name(report, part)
             share(
                 self,
                 name,
                 partial(accuracy_as, report),
                 lambda: report,
-                plots=lambda folder: write(figures=folder).figures,
+                plots=lambda folder: write_report(self.project, None, contents, figures=folder).figures,
                 baselines=True,
             )

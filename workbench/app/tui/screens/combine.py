@@ -22,6 +22,7 @@ from workbench.app.tui.screen import SHORT
 from workbench.app.tui.sharing import share
 from workbench.app.tui.table_screen import FilterScreen, TablesScreen
 from workbench.core.errors import UsageError, WorkbenchError
+from workbench.core.options import read_sizes
 from workbench.core.project import Project
 from workbench.core.selection import Condition
 from workbench.measuring.combined import (
@@ -37,7 +38,7 @@ from workbench.measuring.combined import (
 from workbench.measuring.downstream import downstream
 from workbench.measuring.estimating import estimate
 from workbench.measuring.judged import BASELINE, everybody
-from workbench.measuring.selecting import best_of, read_sizes
+from workbench.measuring.selecting import best_of
 from workbench.tables.document import Cell, Table, heads
 
 Task = Literal["best-of", "estimate", "downstream"]

@@ -18,12 +18,11 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from workbench.core.errors import UsageError, opt
-from workbench.core.files import read_small_file
 from workbench.llm.records import PromptMessage
+from workbench.verifiers.judges.published import read_text
 
 Asked = Literal["tests", "correct", "incorrect", "with-reference", "without-reference", "adversarial", "discriminative"]
 """The purpose of a prompt."""
-MAX_BYTES: Final = 256 * 1024
 PROGRAMS: Final = 5
 """Number of programs that a step of an evolution shows."""
 _QUESTION: Final = dict.fromkeys(("question", "instruction", "input"), "question")
@@ -101,12 +100,7 @@ def own_prompts(given: Sequence[str], roles: Sequence[Asked]) -> dict[Asked, Own
 
 def read_prompt(path: Path, asked: Asked) -> OwnPrompt:
     """Read the prompt in a file; raises as `own_prompts` does."""
-    data = read_small_file(path, "a prompt", MAX_BYTES, f"{opt.template} takes a text file.")
-    try:
-        text = data.decode()
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise UsageError(f"{path}:{line}: {error}.", "A prompt is UTF-8 text.") from error
+    data, text = read_text(path, f"{opt.template} takes a text file.")
     texts = frozenset(_NAMES[asked][_placeholder_name(mark)] for mark in _placeholder_pattern(asked).finditer(text))
     if missing := _NEEDED[asked] - texts:
         named = " and ".join(f"{{{name}}}" for name in sorted(missing))

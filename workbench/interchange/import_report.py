@@ -14,6 +14,7 @@ from workbench.core.code_tests.broken import BrokenTest, with_candidate
 from workbench.core.errors import opt, some_of
 from workbench.core.item import QuarantinedRow, TypeColumn, gold_source
 from workbench.core.run import RefusedLine, VerdictColumn, VerdictsImported
+from workbench.core.text.excerpt import shorten_line
 from workbench.core.text.figures import counted
 from workbench.data.formats.fields import sum_column_counts
 from workbench.data.formats.reading import FilePlan
@@ -285,14 +286,9 @@ def column_lines(columns: Iterable[VerdictColumn]) -> Iterator[str]:
 
 def _row_parts(row: PreviewRow) -> Iterator[str]:
     texts = {"question": row.question, "reference": row.reference, "completion": row.completion}
-    yield from (f"{field} {_shorten(text)}" for field, text in texts.items() if text is not None)
+    yield from (f"{field} {shorten_line(text, _MAX_TEXT)}" for field, text in texts.items() if text is not None)
     if row.tests:
         yield f"entry point {row.entry_point or '(none)'}"
         yield f"tests {', '.join(f'{name} {number:,}' for name, number in row.tests.items())}"
     if row.gold is not None:
         yield "correct" if row.gold else "incorrect"
-
-
-def _shorten(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _MAX_TEXT else f"{line[:_MAX_TEXT]}…"

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -30,6 +30,7 @@ from workbench.core.project import Project, at_one_moment
 from workbench.core.run import ACTIVE, RunInfo
 from workbench.core.status import DatasetInfo, Matter, PersonProgress, Status
 from workbench.core.taxonomy import UNTYPED
+from workbench.core.text.excerpt import shorten_line
 from workbench.core.text.figures import counted, listed, percent, percent_interval, verb_wait
 from workbench.core.verdict import Protocol3
 from workbench.labelling.forecasting import Forecast, forecast
@@ -46,6 +47,7 @@ _MAX_SOLUTIONS: Final = 50_000
 """Most solutions whose tests are counted for a sentence."""
 _MAX_QUOTE = 160
 """Most characters of a quoted text (a run's message, a question) in a sentence."""
+_shorten = partial(shorten_line, most=_MAX_QUOTE)
 
 
 class AccuracyRanking(Struct, frozen=True, kw_only=True):
@@ -505,14 +507,6 @@ def _briefed(project: Project, state: str) -> Status:
             matters(facts, late=False) + cached_matters(project, state, lambda: matters(facts, late=True))
         ),
     )
-
-
-# -- Wording.
-
-
-def _shorten(said: str) -> str:
-    line = " ".join(said.split())
-    return line if len(line) <= _MAX_QUOTE else f"{line[:_MAX_QUOTE].rstrip()}…"
 
 
 # -- Matters that need metrics are kept in a file until the database changes: they take longer than all others.

@@ -39,6 +39,12 @@ def excerpt(text: str, span: tuple[int, int]) -> LineExcerpt | None:
     )
 
 
+def shorten_line(text: str, most: int) -> str:
+    """Return a text as one line of about ``most`` characters."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else f"{line[:most].rstrip()}…"
+
+
 def shortened(text: str) -> str:
     return inert(text if len(text) <= _MAX_PART else text[:_MAX_PART] + "…")
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from workbench.core.selection import group_name
 from workbench.core.taxonomy import UNTYPED
+from workbench.core.text.excerpt import shorten_line
 from workbench.core.text.figures import NONE, counted, shade
 from workbench.measuring.accuracy_tables import accuracy_tables, is_baseline
 from workbench.measuring.costs import cost_plot, cost_table
@@ -414,15 +415,10 @@ def _problem_columns(*, several: bool) -> Columns[ProblemFigures]:
     )
 
 
-def _shorten(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _MAX_TEXT else f"{line[: _MAX_TEXT - 1]}…"
-
-
 _TESTS: Columns[TestFigures] = (
     word("Problem", lambda row: row.task_id),
     word("Test", lambda row: str(row.position + 1)),
     word("Outcome", lambda row: FATES[row.fate]),
     word("Why", lambda row: row.why),
-    word("Source", lambda row: _shorten(row.source)),
+    word("Source", lambda row: shorten_line(row.source, _MAX_TEXT - 1)),
 )

@@ -273,6 +273,7 @@ def passed(run: Killer, fresh: Callable[[str], Path], name: str) -> list[str]:
     return done.points
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("name", ["restore over a crash", pytest.param("migrate", marks=pytest.mark.soak)])
 def test_what_is_killed_beside_a_rename_is_whole_or_not_there(
     run: Killer, fresh: Callable[[str], Path], name: str

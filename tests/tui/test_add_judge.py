@@ -188,6 +188,7 @@ async def test_who_has_typed_it_is_not_asked_again_for_trust(project: Project, t
         verifying.start(project, "my-judge")
 
 
+@pytest.mark.soak
 async def test_a_key_is_refused_and_goes_from_the_screen(project: Project, tmp_path: Path) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *":n", "enter")
@@ -349,7 +350,7 @@ async def test_an_annotator_adds_no_judge(project: Project) -> None:
         assert text_of(app, "TitleBar")
 
 
-@pytest.mark.few
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     "turns", [turns if turns % 20 == 0 else pytest.param(turns, marks=pytest.mark.soak) for turns in range(0, 60, 4)]
 )

@@ -315,7 +315,7 @@ async def test_the_app_is_suspended_in_a_terminal_and_not_in_a_browser(
         assert "app.suspend" not in [one.id for one in app.actions_everywhere()]
 
 
-@pytest.mark.few
+@pytest.mark.few(2)
 @pytest.mark.parametrize("key", ["q", "escape"])
 async def test_going_back_ends_at_home_which_says_how_to_leave(tmp_path: Path, key: str) -> None:
     async with opened(make_project(tmp_path, numbered(4))) as (app, pilot):

@@ -118,6 +118,7 @@ async def press_at_random(it: Desktop, draw: random.Random, presses: int) -> Non
             await it.settle()
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("seed", [2, 5, *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(6, 60))])
 async def test_what_is_stored_is_of_the_item_in_sight(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int

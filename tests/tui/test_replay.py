@@ -140,6 +140,7 @@ async def test_what_cannot_be_served_is_said_at_its_field(project: Project, name
         assert not list(app.replays)
 
 
+@pytest.mark.soak
 async def test_a_port_that_is_taken_and_a_file_without_replies_are_said(project: Project, tmp_path: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

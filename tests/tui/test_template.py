@@ -176,6 +176,7 @@ async def test_what_is_wrong_stands_below_and_nothing_that_was_written_is_lost(p
         assert not [one for one in project.path.parent.iterdir() if one.suffix == ".toml"]
 
 
+@pytest.mark.soak
 async def test_letters_are_written_and_no_text_steers_the_terminal(project: Project) -> None:
     with scripted(reply) as server:
         judged(project, server)

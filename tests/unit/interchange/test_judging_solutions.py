@@ -227,6 +227,7 @@ def command(source: Path, target: Path, *words: str) -> list[str]:
     return [sys.executable, "-m", "workbench", "judge-file", str(source), str(target), *given]
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("ending", [".jsonl", pytest.param(".parquet", marks=pytest.mark.soak)])
 def test_a_process_that_is_killed_leaves_no_sandbox_and_is_gone_on_with(tmp_path: Path, ending: str) -> None:
     source = write(tmp_path / f"in{ending}", rows(300))
@@ -265,6 +266,7 @@ def test_what_was_begun_at_another_level_is_not_gone_on_with(tmp_path: Path, mon
         judge(source, target)
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("workers", [2, *(pytest.param(workers, marks=pytest.mark.soak) for workers in (1, 3))])
 def test_a_slow_row_keeps_no_more_of_the_file_in_memory_than_is_meant(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int

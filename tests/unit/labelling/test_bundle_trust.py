@@ -372,6 +372,7 @@ def test_a_damaged_bundle_brings_nothing_or_what_is_whole(scene: Scene, damage: 
     assert [bool(report.not_believed) for report in reports] == [True, False]
 
 
+@pytest.mark.soak
 def test_what_of_a_bundle_is_damaged_is_never_taken_for_what_was_said(scene: Scene, tmp_path: Path) -> None:
     """Every byte of every stored verdict, note and time turned, one after the other."""
     whole = scene.ann.read_bytes()

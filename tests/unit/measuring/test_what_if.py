@@ -226,6 +226,7 @@ def test_another_threshold_of_a_reward_model(project: Project) -> None:
     require_as_run(project, found, "before", "after")
 
 
+@pytest.mark.soak
 def test_looking_leaves_no_trace(project: Project) -> None:
     with scripted(replying(REPLIES)) as server:
         run(project, "llm-judge", "before", **judged_by(server, parser="verifybench@1"))
@@ -282,6 +283,7 @@ def test_another_template_says_what_it_would_take_and_asks_for_a_sample(project:
     assert flipping(sampled).items() <= flipping(whole).items()
 
 
+@pytest.mark.soak
 def test_the_price_is_said_where_it_is_known(project: Project) -> None:
     (project.path.parent / "workbench.toml").write_text(
         '[prices."judge"]\ninput = 0.15\noutput = 0.6\ndate = "2026-11-01"\n', encoding="utf-8"

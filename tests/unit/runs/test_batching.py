@@ -282,6 +282,7 @@ def test_a_wrong_key_pauses_the_run_in_the_servers_words(runs: HereRunner, opena
 # -- money
 
 
+@pytest.mark.soak
 def test_a_batch_holds_no_more_than_can_be_paid_for(runs: HereRunner, openai: BatchProvider) -> None:
     one = estimate(runs.project, JUDGE, openai.options(), "batched", Selection(limit=1), in_batches=True)
     assert one is not None
@@ -405,6 +406,7 @@ def test_a_cancelled_run_cancels_its_batch_and_keeps_what_was_answered(
     project.close()
 
 
+@pytest.mark.soak
 def test_runs_show_names_the_batch_under_way(tmp_path: Path, openai: BatchProvider) -> None:
     openai.polls = 10**9
     project = make_project(tmp_path, rows(20))

@@ -180,6 +180,7 @@ def ran_on(project: Project, kind: str) -> None:
     assert ended.state == "complete", ended.message
 
 
+@pytest.mark.soak
 def test_what_is_no_cluster_is_told(judged: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with closing(open_project(home(judged, tmp_path))) as project:
         with pytest.raises(UsageError, match="is not the address of a cluster"):

@@ -70,6 +70,7 @@ def equal(found: dict[str, str], recorded: dict[str, dict[str, Any]], column: st
     return sum(found[completion] == row[column] for completion, row in recorded.items())
 
 
+@pytest.mark.soak
 @pytest.mark.real_data
 def test_the_recorded_outcomes_of_800_completions_come_back(
     project: Project, recorded: dict[str, dict[str, Any]]

@@ -98,6 +98,7 @@ def copied(given: Given, folder: Path) -> Path:
     return content
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize(
     "place",
     [
@@ -128,7 +129,7 @@ def test_commands_that_read_give_what_they_give_elsewhere_and_write_nothing(
         assert files(folder) == before
 
 
-@pytest.mark.soak
+@pytest.mark.few(3)
 @places
 def test_commands_that_write_say_in_a_sentence_why_they_can_not(given: Given, tmp_path: Path, place: Place) -> None:
     content = copied(given, tmp_path)

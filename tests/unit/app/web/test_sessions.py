@@ -224,6 +224,7 @@ async def test_frames_that_are_no_websocket(ann: ClientSession, address: Address
     await until(lambda: processes() == [])
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("keys", [5, pytest.param(20, marks=pytest.mark.soak)])
 async def test_a_page_that_reads_nothing_keeps_nobody_waiting(
     project: Project, ann: ClientSession, address: Address, monkeypatch: pytest.MonkeyPatch, keys: int

@@ -174,6 +174,7 @@ def test_the_order_of_items_and_people_changes_nothing() -> None:
     assert here.ac1_ci == pytest.approx(there.ac1_ci)
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize(
     "setting",
     [

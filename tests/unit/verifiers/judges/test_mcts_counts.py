@@ -91,12 +91,14 @@ def check_average(options: dict[str, str], fixed: dict[str, str], seeds: int, ca
         assert total["self-assess"] / seeds == pytest.approx(8, rel=0.05)
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize(("seeds", "rel"), [(30, 0.05), pytest.param(100, 0.02, marks=pytest.mark.soak)])
 def test_calls_with_the_history_in_the_prompt_are_as_described(seeds: int, rel: float) -> None:
     pairs = [coin.counts["analyse"] for coin, _ in searched(seeds, reuse="history", reward="self_consistency")]
     assert 2 * mean(pairs) == pytest.approx(74.1, rel=rel)
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("seeds", [1, pytest.param(4, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("options", SWITCHES)
 def test_calls_are_those_the_stored_tree_says(options: dict[str, str], seeds: int) -> None:
@@ -125,6 +127,7 @@ def test_a_null_action_asks_nothing() -> None:
         assert coin.counts["analyse"] == 17
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("seeds", "rel"), [(10, 0.05), pytest.param(30, 0.03, marks=pytest.mark.soak)])
 @pytest.mark.parametrize(
     "options",

@@ -29,6 +29,7 @@ READINGS: list[dict[str, str]] = [
 ]
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("seeds", [3, pytest.param(500, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("options", READINGS)
 def test_a_plain_script_counts_the_same(options: dict[str, str], seeds: int) -> None:

@@ -55,6 +55,7 @@ def test_there_are_probes() -> None:
     assert not any("{{" in probe for probe in PROBES)
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("part", [5, pytest.param(1, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES)
 @pytest.mark.parametrize("name", OWN)

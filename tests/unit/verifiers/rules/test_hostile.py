@@ -42,7 +42,7 @@ def verdicts() -> dict[str, Verdict]:
     return {one.name: verdict for one, verdict in zip(STORABLE, found, strict=True)}
 
 
-@pytest.mark.few
+@pytest.mark.few(8)
 @pytest.mark.parametrize("one", STORABLE, ids=lambda one: one.name)
 def test_a_hostile_input_gets_a_verdict_and_does_not_pass(one: Hostile, verdicts: dict[str, Verdict]) -> None:
     verdict = verdicts[one.name]

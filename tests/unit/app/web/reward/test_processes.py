@@ -157,6 +157,7 @@ def test_several_are_as_ready_as_the_least_of_them() -> None:
     assert state_of([told("", "failed"), told("", "stopping")], 2) == "stopping"
 
 
+@pytest.mark.soak
 def test_health_is_that_of_all(tmp_path: Path) -> None:
     held = b"POST /reward HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 3000\r\n\r\n"
     with launched(

@@ -205,6 +205,7 @@ async def test_a_jump_to_nowhere_says_so(project: Project, text: str, problem: s
     async with browsing(project) as (app, pilot):
         await enter(pilot, "at", text)
         assert problem in text_of(app, "PromptLine .trouble")
+        await press(pilot, "escape")
         assert table(app).selected_id == 1
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.verifiers.rules.numbers import in_digits
 from workbench.verifiers.rules.patterns import Lexicon
-from workbench.verifiers.rules.records import AnswerText, Equality, Part, Value, ValueType, rejection
+from workbench.verifiers.rules.records import AnswerText, Doubt, Equality, Part, Value, ValueType, rejection
 from workbench.verifiers.rules.spelling import plain
 
 if TYPE_CHECKING:
@@ -216,7 +216,15 @@ def _read_moment(source: AnswerText, reader: AnswerReader) -> Value | None:
 
 
 def _compare_moments(one: Part[Moment], other: Part[Moment], with_: Comparison) -> Equality | None:
-    found = same_moment(one.value, other.value)
+    found, zone = same_moment(one.value, other.value), other.value.zone
+    if (
+        found
+        and found[0]
+        and zone
+        and not one.value.zone
+        and not re.search(rf"\b{zone}\b(?![+−-])", with_.question.sentence)
+    ):
+        raise Doubt("alike")
     return None if found is None else Equality(*found)
 
 

@@ -22,7 +22,7 @@ from workbench.verifiers.rules.parameters import INDEXED, PROGRESSIONS
 from workbench.verifiers.rules.piecewise import PIECEWISE
 from workbench.verifiers.rules.records import DIFFERENT, Doubt, Equality, Part, Symbolic, ValueType, undecided
 from workbench.verifiers.rules.sense import PLACE, ROUGH, UNREADABLE, are_opposed, explained_by
-from workbench.verifiers.rules.strings import other_case, same_print, same_text
+from workbench.verifiers.rules.strings import has_other_strings, other_case, same_print, same_text
 from workbench.verifiers.rules.wordings import BRACKETS, HUGE, OPTIONS, STATE, TERM, TEXT
 
 if TYPE_CHECKING:
@@ -111,7 +111,8 @@ class Comparison:
             found = self._compare_by_table(reference, candidate)
         if found is not None and found.equal:
             self._check_qualifiers(reference, candidate)
-            if self.question.of_print and not same_print(reference.text, candidate.text):
+            texts = reference.text, candidate.text
+            if self.question.of_print and (not same_print(*texts) or has_other_strings(*texts, self.question)):
                 raise Doubt("alike")
         return found
 

@@ -114,6 +114,7 @@ _TYPESETTING = 40
 """Maximum characters that typesetting may add to a text."""
 _WHOLE = re.compile(r"[-−]?\d+")
 _CONCLUDES_BEHIND = re.compile(r"[\s$),.;*]{0,5}(?:so|hence|thus|therefore)\b([^\n]*)")
+_COMMENT = re.compile(r"(?:#|//|/\*|--|<!--|;)\s?(.*)")
 _AND_SO_ON = re.compile(r"[\s,;]*(?:\.\.\.|…|\\[lc]?dots\b)")
 _ROUNDED = 60
 """Maximum characters after a value in which it may be rounded."""
@@ -441,10 +442,25 @@ class _Decider:
         rough = _WHOLE.fullmatch(reference.strip(" $")) and is_rough_before(around.left)
         if rough and not self._reader.question.asks_roughly:
             raise Doubt("qualified")
+        if rule[:4] != "list" and self._is_annotated(reference, answer):
+            raise Doubt("qualified")
         if "\\boxed" in candidate.text and self._denied_between():
             raise Doubt("qualified")
         if rule == "text.contained" and is_retracted_later(reference, answer):
             raise Doubt("qualified")
+
+    def _is_annotated(self, reference: str, answer: str) -> bool:
+        """Return whether the answer is one of several rows of a table, or a comment in its block of code changes it."""
+        text, place = self._completion, self._found.candidate
+        above = text[: place.start].rstrip("\n").rpartition("\n")[2]
+        if place.text.startswith("| ") and above.startswith("| ") and above.strip("|-: "):
+            return True
+        begin, end = text.rfind("```", 0, place.start), text.find("```", place.start)
+        if begin < 0 or text.count("```", 0, place.start) % 2 == 0:
+            return False
+        known = FIGURE.findall(f"{reference} {answer} {self._reader.question.text}")
+        comments = _COMMENT.findall(text[begin : end if end >= 0 else len(text)])
+        return any(has_denial(said) or set(FIGURE.findall(said)).difference(known) for said in comments)
 
     def _check_outside(self, reference: str, answer: str, around: Surroundings) -> None:
         r"""Doubt a value if a unit, currency or noun outside its box changes its meaning: ``€\boxed{5}``."""

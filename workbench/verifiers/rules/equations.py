@@ -394,6 +394,13 @@ def _parse_expression(text: str, its: Unit | None = None) -> Expression | None:
     return Expression(said, its, text if its else "")
 
 
+_ORDER = re.compile(r"\^\s*\{?\(\d+\)")
+_SPAN = re.compile(r"\d+\s?[-–—]\s?\d+")
+"""A range such as 1861–1865."""
+_CROSS = re.compile(r"(?:×|\\times(?![A-Za-z]))\s*[\\A-Za-z(]")
+_VECTOR = re.compile(r"\\(?:vec|mathbf)(?![A-Za-z])|[u-w]\s*(?:×|\\times)\s*[u-w](?![A-Za-z])")
+
+
 def compared_as_expressions(one: Part[Any], other: Part[Any], with_: Comparison) -> Equality | None:
     scale = _conversion_factor(_unit_of(one), _unit_of(other), with_)
     if scale is None:
@@ -407,7 +414,11 @@ def compared_as_expressions(one: Part[Any], other: Part[Any], with_: Comparison)
         return Equality(not exact, "number.differs" if exact else "number.rounding")
     if equal and not in_form(one.text, other.text, with_):
         return Equality(False, "expression.form")
-    if equal and with_.question.matrices and not _is_same_order(one.text, other.text):
+    if equal and (
+        (with_.question.matrices and not _is_same_order(one.text, other.text))
+        or _marks_of(one.text, with_) != _marks_of(other.text, with_)
+        or (one.text != other.text and all(map(_SPAN.fullmatch, (one.text, other.text))))
+    ):
         raise Doubt("alike")
     if equal is None:
         return _compare_by_sympy(one, other, with_)
@@ -420,6 +431,12 @@ def compared_as_expressions(one: Part[Any], other: Part[Any], with_: Comparison)
 def _is_same_order(one: str, other: str) -> bool:
     several = len(set(_CAPITALS.findall(f"{one} {other}"))) > 1
     return not several or _TIMES.sub("", one.rpartition("=")[2]) == _TIMES.sub("", other.rpartition("=")[2])
+
+
+def _marks_of(text: str, with_: Comparison) -> tuple[bool, bool]:
+    """Return whether a formula has a derivative of a numbered order, and a cross product of vectors."""
+    of_vectors = with_.question.vectors or with_.question.of_vectors or _VECTOR.search(text) is not None
+    return _ORDER.search(text) is not None, of_vectors and _CROSS.search(text) is not None
 
 
 def _unit_of(part: Part[Any]) -> Unit | None:

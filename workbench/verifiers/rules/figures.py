@@ -175,6 +175,10 @@ def _check_same_thing(
 ) -> Equality:
     """Accept two equal amounts unless they are of different things: cents for dollars, girls for boys."""
     question = with_.question
+    its, wanted = (one.value.unit, other.value.unit) if with_.turned else (other.value.unit, one.value.unit)
+    is_given = its is not None and its in question.given_units and its not in question.requested_units(its)
+    if is_given and its != wanted and question.converts:
+        raise Doubt("alike")
     if equality.rule == "quantity.unit_dropped":
         only = first if second.is_number else second
         if only.unit is not None and (question.required.percent or not question.may_be_in(only.unit)):

@@ -241,9 +241,11 @@ def equal(a: WrittenNumber, b: WrittenNumber) -> bool:
     truncated)."""
     if a.value == b.value or not (a.step or b.step):
         return a.value == b.value
-    coarse = a if a.step > b.step else b
-    off = abs(a.value - b.value)
-    if coarse.rounds and 2 * off <= coarse.step:
+    coarse, fine = (a, b) if a.step > b.step else (b, a)
+    off = 2 * abs(a.value - b.value)
+    # A half is rounded up or to an even digit.
+    is_half = abs(coarse.value) > abs(fine.value) or not coarse.value / coarse.step % 2
+    if coarse.rounds and (off < coarse.step or (off == coarse.step and is_half)):
         return True
     return _is_program_output(a, b.value, b.digits) or _is_program_output(b, a.value, a.digits)
 

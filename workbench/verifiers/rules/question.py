@@ -105,6 +105,10 @@ class TypedQuestion:
     """Whether the question asks for the output of a program, so that yes is not Yes."""
     of_print = _PatternProperty()
     """Whether the question asks for what a program prints: 3.0 differs from 3, and [1] from (1)."""
+    of_quotes = _PatternProperty()
+    """Whether it asks how a program shows a string, so that its quotation marks count."""
+    converts = _PatternProperty()
+    """Whether it asks for a quantity in another unit than it gives it in."""
     of_interval = _PatternProperty()
     """Whether it asks for an interval, which may be given by its middle."""
     monotone = _PatternProperty()
@@ -200,6 +204,12 @@ class TypedQuestion:
         names = (leading_unit(plain(tail[end : end + _LONGEST_UNIT].replace("$", "").strip("({"))) for end in ends)
         known = (unit(name) for name in names if name and not (len(name) == 1 and name.isupper()))
         return list(dict.fromkeys(found for found in known if found is not None and found.dimensions))
+
+    @cached_property
+    def given_units(self) -> list[Unit]:
+        """Return the units after its numbers."""
+        names = (name for _, name, _ in _DATA.measured.findall(self.text[-_TAIL:]) if name)
+        return [known for name in names if (known := unit(name)) is not None]
 
     @cached_property
     def decimal_commas(self) -> bool:

@@ -162,6 +162,8 @@ def marks_near(around: Around, scaling_only: bool = False) -> frozenset[str]:
     near = " ".join(clause[verbs[-1].end() if verbs else 0 :].split()[-_NEAR_BEFORE:])
     after = " ".join(_CLAUSE.split(around.behind, maxsplit=1)[0].split()[:_NEAR_BEHIND])
     found = _SCALING.intersection([*words(near), *words(after)])
+    if " of " in clause and _DATA.part_of.search(clause):
+        found |= {"of"}
     if _DATA.range.match(around.behind):
         found |= {"…"}
     if _DATA.rate.match(around.behind):
@@ -206,6 +208,8 @@ def qualifiers_of_phrase(phrase: str, value: str) -> frozenset[str]:
     if remark := _BRACKETED.match(around.behind):
         found |= qualifiers_after(remark[1])
     subject = _DATA.subject.split(around.before)
+    if not phrase.isascii() and subject[1:] and (part := _DATA.han_part.search(subject[-2])):
+        found.update(f"?{sign}" for sign in part[0] if sign.isalpha())
     if is_prose(phrase):
         lead = TOWARDS.split(_CLAUSE.split(subject[-1])[-1])[-1]
         about = _CLAUSE.split(" ".join(subject[-2:-1]))[-1]
@@ -250,6 +254,8 @@ def qualifiers_of_noun(noun: str) -> frozenset[str]:
     found = change_marks(noun)
     if not noun.isascii() and _DATA.han_behind.match(noun[:_HAN_REACH_BEHIND]):
         found |= {"多"}
+    if _DATA.by_courtesy.search(noun):
+        found.add("only")
     first = noun.split()[0].casefold()
     return frozenset(found | ({f"?{stem(first)}"} if first in _ADVERBS else set()))
 

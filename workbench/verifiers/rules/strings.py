@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from workbench.verifiers.rules.numbers import ORDINALS
 from workbench.verifiers.rules.patterns import Lexicon
+from workbench.verifiers.rules.records import Doubt
 from workbench.verifiers.rules.sense import has_denial, word_count, words
 from workbench.verifiers.rules.spelling import LETTERS, tidy, unquoted
 from workbench.verifiers.text import canonical_text
@@ -49,6 +50,7 @@ _HAN_NAME = re.compile("[\u4e00-\u9fff·]+")
 _HAN_IS = re.compile("[是为叫](?:[^,，。;；]{0,6}[人家者手员师的：“])?\\Z")
 """Text before a name in a Chinese sentence: "is", "is the poet"."""
 _INNER_CAPITAL = re.compile(r"[a-z][A-Z]")
+_QUOTED, _BRACKET = re.compile("'([^']*)'"), re.compile(r"[\[({,]")
 _UNSEEN = re.compile(r"[\s'\"`“”‘’]+")
 _TOKEN = re.compile(r"[^\W_]+")
 _STATES = frozenset({"yes", "no", "true", "false", "am", "pm"})
@@ -208,7 +210,10 @@ def other_case(reference: str, answer: str, question: TypedQuestion) -> bool:
     of_case = question.of_case or question.of_code
     if of_case and ours != theirs and ours not in theirs and ours.casefold() in theirs.casefold():
         return ours.casefold() not in _STATES or question.of_output
-    if question.of_words and ours.casefold() != theirs.casefold() and folded(ours) & folded(theirs):
+    is_name = not (ours.isalpha() and ours.islower() and theirs.isalpha())
+    if (question.of_words or not is_name) and ours.casefold() != theirs.casefold() and folded(ours) & folded(theirs):
+        return True
+    if (question.of_code or question.of_output) and has_other_strings(reference, answer, question):
         return True
     if ours == theirs or len(ours) > 2 * _SHORT or ours.casefold() not in theirs.casefold() or len(words(ours)) >= _FEW:
         return False
@@ -220,6 +225,23 @@ def other_case(reference: str, answer: str, question: TypedQuestion) -> bool:
         for token in _TOKEN.findall(ours)
         if token not in given and token.casefold() in alike
     )
+
+
+def has_other_strings(reference: str, answer: str, question: TypedQuestion) -> bool:
+    """Return whether two outputs of a program differ in the quotation marks or blanks of their strings.
+
+    The marks around a whole output count only if both have them, or the question asks how a string is shown.
+    """
+    ours, theirs = (tidy(text).strip("`").replace('"', "'") for text in (reference, answer))
+    quoted = [text[:1] == text[-1:] == "'" for text in (ours, theirs)]
+    if not question.of_quotes and quoted[0] != quoted[1]:
+        ours, theirs = ours.strip("'"), theirs.strip("'")
+    if ours in theirs:
+        return False
+    if "'" in ours:
+        return _QUOTED.findall(ours) != _QUOTED.findall(theirs)
+    apart = _QUOTED.search(question.text) and not _BRACKET.search(ours) and len(ours.split()) != len(theirs.split())
+    return bool(apart) and "".join(ours.split()) == "".join(theirs.split())
 
 
 def _is_symbol(one: str, other: str, asked: bool) -> bool:
@@ -247,9 +269,10 @@ def extends_name(reference: str, answer: str, question: TypedQuestion) -> bool:
 
 
 _TERMS = Lexicon("terms")
+_APART = _TERMS.words("apart")
 _PLURALS: dict[str, str] = _TERMS.table("plurals")
 _WORD_SEPARATORS = re.compile(r"(?:[\s,;、，\[\]\"“”]|(?<!\w)'|'(?!\w))+")
-_APART = re.compile(r"[\s,;-]+")
+_SPACED = re.compile(r"[\s,;-]+")
 _WORD = re.compile(r"\w+(?:['’]\w+)?")
 _GENERIC: dict[str, str] = _TERMS.table("generic")
 """Generic nouns of terms that may replace each other -> one of them."""
@@ -308,6 +331,8 @@ def _same_term(reference: str, candidate: str, question: TypedQuestion) -> bool:
         return True
     closed, apart = sorted((ours, theirs), key=len)
     compound = len(closed) == 1 and len(apart) == 2 and min(map(len, apart)) >= _LEAST_COMPOUND
+    if compound and closed[0] == "".join(apart) and apart[0] in _APART:
+        raise Doubt("alike")
     return compound and closed[0] == "".join(apart)
 
 
@@ -317,7 +342,7 @@ def _words_of_term(text: str, question: TypedQuestion) -> list[str]:
         words = inverted[2].split()
         shown = " ".join([*words[:-1], singular(words[-1]), inverted[1]])
     words = [
-        _TERMS.place.sub(r"\1.", f"{ORDINALS[word]}th" if word in ORDINALS else word) for word in _APART.split(shown)
+        _TERMS.place.sub(r"\1.", f"{ORDINALS[word]}th" if word in ORDINALS else word) for word in _SPACED.split(shown)
     ]
     if not shown.replace(" ", "").replace("-", "").replace("'", "").isalnum():
         return []
@@ -332,7 +357,7 @@ def _words_of_term(text: str, question: TypedQuestion) -> list[str]:
 
 
 def _same_letters(reference: str, candidate: str) -> bool:
-    ours, theirs = (_APART.split(spelled(text)) for text in (reference, candidate))
+    ours, theirs = (_SPACED.split(spelled(text)) for text in (reference, candidate))
     spelt = all(len(sign) == 1 for sign in max(ours, theirs, key=len))
     return len(ours) != len(theirs) and spelt and 1 in (len(ours), len(theirs)) and "".join(ours) == "".join(theirs)
 

@@ -189,6 +189,10 @@ def is_about_another(around: Around, value: str, question: TypedQuestion) -> boo
         known += tuple(words(value))
     if not (before.strip() or behind.strip()):
         return False
+    if not before.strip() and (
+        told := _SUBJECTS.predicate.match(_SUBJECTS.boundary.split(around.behind[:_REACH_BEHIND])[0])
+    ):
+        return bool(unknown_words(told[1], (*known, *words(value))))
     clause = f"{before} {behind}"
     if _names_sibling(clause, question, set(known)) or _names_axis(clause, question):
         return True

@@ -147,7 +147,7 @@ _STATED = re.compile(r"(?:[=≈:]|\\approx|\bis\b|\bare\b)(?=([^=≈:\n$]{1,80})
 """The start of the text after a sign or verb; overlapping, so that each value of ``a = b = c`` is found."""
 _STATED_END = re.compile(r"\\\)|\\\]|[.;](?=\s|$)")
 _AN_OPTION = re.compile(r"\W{0,3}[A-Z]\s*[.:)、．：]")
-_ITEM = re.compile(r"\s{0,8}(?:\d{1,2}[.)]|[-*•])\s+(\S.{0,120})")
+_ITEM = re.compile(r"\s{0,8}(?:(?:\d{1,2}[.)]|[-*•])\s+|\$?[a-z](?:_\{?\d{1,2}\}?|[₀-₉]{1,2})\s*=\s*)(\S.{0,120})")
 _FENCE = re.compile(r"`{3,}\w*")
 # A line that only explains the formula above it is no answer: "where g is the acceleration".
 _SHORT_UNIT = 3
@@ -172,6 +172,7 @@ _NAME_END = re.compile(r"(?<=[^\W\d_]{2})[.!?](?=\s)")
 _PICTURES = "\u2fff"
 _PICTURE = re.compile("[\\s\ufe0f\u200d.!\U0001f300-\U0001f44d\U0001f44f-\U0001f645\U0001f647-\U0001faff]+\\Z")
 _LEADS = re.compile(r"\*\*(?:[,.]|\s+(?:because|since|as)\b)")
+_VALUE_BEHIND = re.compile(r"\b(?:is|are|equals|gives)\s+[-−$€£]?\d|`[^`]+`")
 _GAP = 20
 _ECHO = 30
 _MAX_REPEATED = 200
@@ -284,7 +285,7 @@ def list_items(completion: str) -> tuple[str, ...]:
         item = _ITEM.fullmatch(line)
         if item is None or len(items) == MAX_PARTS:
             break
-        items.append(item[1].strip(" *_."))
+        items.append(item[1].strip(" *_.$"))
     return tuple(reversed(items))
 
 
@@ -345,12 +346,20 @@ def _candidate_final(question: str, completion: str) -> FinalAnswer:
         answer = _closing_sentence(own) or answer
     if answer.how == "boxed" or not answer.found:
         return answer
+    if answer.how == "math" and not is_stated(answer, own):
+        sentence = _closing_sentence(own)
+        answer = sentence if sentence and _is_before(own, answer, sentence) else answer
     answer = _whole_formula(own, answer)
     if answer.text[-1:] > _PICTURES and (shown := _PICTURE.sub("", answer.text)):
         answer = answer._replace(text=shown, end=answer.start + len(shown))
     if _NOTHING.fullmatch(answer.text) or _is_not_own_answer(question, completion[:end], answer):
         return FinalAnswer("", len(completion), len(completion), "none")
     return answer
+
+
+def _is_before(completion: str, formula: FinalAnswer, sentence: FinalAnswer) -> bool:
+    """Return whether a sentence, or its last value, comes after a formula."""
+    return formula.end < sentence.start or _VALUE_BEHIND.search(completion, formula.end, sentence.end) is not None
 
 
 def _closing_sentence(completion: str) -> FinalAnswer | None:

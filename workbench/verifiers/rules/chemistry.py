@@ -50,7 +50,7 @@ def chemical(text: str) -> Chemical | None:
     """Parse a text that is a formula or reaction as a whole, by its symbols; else return None."""
     if len(text) > _MAX_CHARACTERS or text.islower() or not _MAY_BE.search(text):
         return None
-    sides = [_parse_side(side) for side in _ARROW.split(_DOT.sub("·", text))]
+    sides = [_parse_side(side) for side in _ARROW.split(_DOT.sub("·", text.replace("\\,", "")))]
     found = tuple(side for side in sides if side is not None)
     if len(found) != len(sides) or len(found) > 2 or (len(found) == 1 and len(found[0]) > 1):
         return None

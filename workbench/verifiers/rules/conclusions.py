@@ -13,7 +13,7 @@ from workbench.verifiers.rules.units import unit
 
 _DATA = Lexicon("conclusions")
 _SENTENCE_END = re.compile(
-    r"(?<=[.!?])(?<!^[A-Z]\.)(?<!\.[A-Z]\.)(?<![^=+−-]\s[A-Z]\.)(?<!\b(?:Dr|Mr|St|ca|vs)\.)(?<!\bMrs\.)(?<!\bapprox\.)"
+    r"(?<=[.!?])(?<!^[A-Z]\.)(?<!\.[A-Z]\.)(?<![^=+−\d-]\s[A-Z]\.)(?<!\b(?:Dr|Mr|St|ca|vs)\.)(?<!\bMrs\.)(?<!\bapprox\.)"
     r"(?<!\b(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\.)(?<!\bSept\.)"
     r"\s+(?![a-z])(?!(?:Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember)\b)"
     r"|(?<=[。！？])\s*|\n+"

@@ -6,6 +6,7 @@ import re
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from workbench.verifiers.rules.calendar import Moment
 from workbench.verifiers.rules.conclusions import sentences
 from workbench.verifiers.rules.equations import compared_as_expressions
 from workbench.verifiers.rules.forms import in_form
@@ -229,6 +230,11 @@ def _compare_chains(one: Part[Alternatives], other: Part[Any], with_: Comparison
     return next((verdict for verdict in verdicts if verdict and verdict.equal), verdicts[0] if verdicts else None)
 
 
+def _compare_year(one: Part[Quantity], other: Part[Moment], with_: Comparison) -> Equality | None:
+    asks_year = not with_.turned and re.search(r"\b(?:which|what) year\b", with_.question.end) is not None
+    return Equality(asks_year and one.text == str(other.value.year), "date.year" if asks_year else "date.other")
+
+
 ALTERNATIVES = ValueType(_read_chain, {(Alternatives, object): _compare_chains}, of_a_name=True, of_a_word=False)
 DIGIT_CODE = ValueType(_read_code, {(DigitCode, object): _compare_codes}, of_a_name=True, of_a_word=False)
 DECIMAL_COMMA = ValueType(_read_decimal_comma, {}, of_a_name=True, of_a_word=False)
@@ -245,7 +251,11 @@ BASED = ValueType(
 )
 QUANTITY = ValueType(
     lambda source, reader: quantity(source.raw),
-    {(Quantity, Quantity): _compare_quantities, (Quantity, Expression): compared_as_expressions},
+    {
+        (Quantity, Quantity): _compare_quantities,
+        (Quantity, Expression): compared_as_expressions,
+        (Quantity, Moment): _compare_year,
+    },
     of_a_name=True,
 )
 MEASURE = ValueType(_read_measure, {(Measure, Measure): by_value("quantity.unit")})

@@ -103,7 +103,7 @@ def _read_collection(source: AnswerText, reader: AnswerReader) -> Value | None:
     is_vector = with_plain_axes(source.raw) != source.raw or (
         "i" in text and ("j" in text or "k" in text) and reader.question.vectors
     )
-    text = plain_axes
+    text = plain_axes.rpartition("=")[2].strip() if is_vector else plain_axes
     found = _shape_of(text, is_vector)
     if found is None and (measured := _MEASURED.fullmatch(text)) and unit(measured[2]) is not None:
         found = _shape_of(measured[1], is_vector)
@@ -150,10 +150,11 @@ def _compare_collections(one: Part[Collection], other: Part[Collection], with_: 
     if kinds == {"set", "tuple"}:
         return Equality(False, "set")
     if "tuple" in kinds:
+        several_things = _lists_several_things(ours) or _lists_several_things(theirs)
         if (
             _lists_values_of_one_thing(ours)
             or _lists_values_of_one_thing(theirs)
-            or (question.points and "and" in (ours.joined, theirs.joined))
+            or (question.points and "and" in (ours.joined, theirs.joined) and not several_things)
         ):
             # Two solutions are not a pair.
             return None

@@ -289,7 +289,7 @@ def explained_by(text: str) -> frozenset[str]:
     return frozenset({*found, *(f"?{stem(word)}" for word in found), *signs})
 
 
-_STEM_ENDINGS = ("ing", "ied", "ies", "ed", "es", "s", "e")
+_STEM_ENDINGS = ("ings", "ing", "ied", "ies", "ed", "es", "s", "e")
 
 
 @lru_cache(maxsize=16_384)

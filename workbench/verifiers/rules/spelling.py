@@ -91,8 +91,8 @@ def tidy(text: str) -> str:
         if (wrapped := _WRAPPED.fullmatch(text)) and is_balanced(wrapped[1]):
             text = wrapped[1].strip()
         text = _SIZES.sub("", text)
-        text = _FONT.sub(r"\1", text)
-        text = _SPACING.sub(" ", text)
+        # Blanks first: without its braces "or" would join the macro in ``\quad\text{or}``.
+        text = _FONT.sub(r"\1", _SPACING.sub(" ", text))
         for name, sign in _NAMED.items():
             text = text.replace(name, sign)
         text = _UNEQUAL.sub("≠", _MEMBER.sub("∈", text))

@@ -166,7 +166,7 @@ _COUNTED = re.compile(r"\bnumber\s+of\s+(?:\w+\s+)?(\w+)")
 _RELATIVES = _SUBJECTS.words("relatives")
 _ANY_NOUN = frozenset(map(stem, _SUBJECTS.words("any_noun")))
 _HAS_LIMIT = re.compile(r"\\to\b|→|\\?\blim|converge|\btend|approach|sequence|series")
-_SUPERLATIVE = re.compile(r"\b[Tt]he\s+(?!closest)(?:[a-z]{3,}est\b(?<!rest)(?<!test)|most\b|least\b)")
+_SUPERLATIVE = re.compile(r"\b[Tt]he\s+(?!closest|simplest)(?:[a-z]{3,}est\b(?<!rest)(?<!test)|most\b|least\b)")
 _ANY_SUPERLATIVE = re.compile(r"[a-z]est\b|\b(?:most|least|max|min)")
 _ABSTRACT = frozenset({"way", "possibilit", "arrangement", "outcom", "cas", "solution"})
 """Words that may refer to any counted thing."""

@@ -164,9 +164,6 @@ _BELONGS = re.compile(
     r"\s?[A-Za-zµΩ°/·*]{0,8}\s?|[\s,;(]*(?:(?:and|or|where|with|for)(?:\s+(?:all|any|some|every|each))?(?:\s+integers?)?|[,;(]|[=≈])[\s,]*"
 )
 """Text that may be between two formulas that are one answer: a unit, "or", "where", a comma."""
-_UNIT_BEHIND = re.compile(
-    r"(\s?[A-Za-zµΩ°%][A-Za-zµΩ°/·^0-9-]{0,11}(?:\s(?:per|s|m)\b[A-Za-z\s]{0,12})?)(?=[\s.,;]|\Z)"
-)
 _INITIAL = re.compile(r"(?<![^\W\d_])[A-Z]\Z")
 _NAME_END = re.compile(r"(?<=[^\W\d_]{2})[.!?](?=\s)")
 _PICTURES = "\u2fff"
@@ -397,7 +394,7 @@ def _whole_formula(completion: str, answer: FinalAnswer) -> FinalAnswer:
     while place and _BELONGS.fullmatch(completion, spans[place - 1][1], start):
         place -= 1
         start = spans[place][0]
-    behind = _UNIT_BEHIND.match(completion, stop, end)
+    behind = _DATA.unit_behind.match(completion, stop, end)
     if behind is not None and unit(behind[1].strip()) is not None:
         stop = behind.end()
     if (said := _DATA.of_parameter.match(completion, stop, end)) is not None:

@@ -17,10 +17,6 @@ if TYPE_CHECKING:
 
 _DATA = Lexicon("chemistry")
 _KNOWN = _DATA.words("elements")
-_ARROW = re.compile(
-    r"\\x?(?:[lL]ong)?(?:[rR]ight|[lL]eftright|rightleft)(?:arrow|harpoons)s?(?![A-Za-z])(?:\[[^\]]*\])?(?:\{[^{}]*\})?"
-    r"|\\to(?![A-Za-z])|[→⟶⇌⇒⇄]|<?[-=]+>|\s=\s"
-)
 _TYPESET = re.compile(r"\\(?:text|mathrm|ce|mathsf|mbox|rm|left|right)(?![A-Za-z])|\\[,;:! ]|[\s{}$_`*]")
 _SIGNS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻₀₁₂₃₄₅₆₇₈₉₊₋−–", "0123456789+-0123456789+---") | {0xBD: "1/2"}
 _RAISED = re.compile("[⁰¹²³⁴-⁹⁺⁻]+")
@@ -30,10 +26,6 @@ _PLUS = re.compile(r"\s+\+\s+|(?<=[A-Za-z0-9})\]$])\s*\+\s*(?=[\d\\$]*\s*(?:\\(?
 _MAY_BE = re.compile(r"[A-Z](?:[^a-z]|[a-z](?![a-z])|\Z)")
 """The beginning of an element's symbol that is not a word."""
 _APART = re.compile(r"[A-Za-z]\s+\d")
-_TERM = re.compile(
-    r"(?P<above>\d+)?(?:/(?P<below>[1-9]\d*))?(?P<formula>(?![·.])(?:[A-Z][a-z]?\d*|[(\[]|[)\]]\d*|[·.]\d*(?=[A-Z(]))+|e)"
-    r"(?:\^\(?(?P<size>\d*)(?P<sign>[+-])(?P<behind>\d*)\)?|(?P<plain>[+-]))?"
-)
 _SYMBOL = re.compile(r"[A-Z][a-z]?|e")
 _MAX_CHARACTERS = 200
 
@@ -50,7 +42,7 @@ def chemical(text: str) -> Chemical | None:
     """Parse a text that is a formula or reaction as a whole, by its symbols; else return None."""
     if len(text) > _MAX_CHARACTERS or text.islower() or not _MAY_BE.search(text):
         return None
-    sides = [_parse_side(side) for side in _ARROW.split(_DOT.sub("·", text.replace("\\,", "")))]
+    sides = [_parse_side(side) for side in _DATA.arrow.split(_DOT.sub("·", text.replace("\\,", "")))]
     found = tuple(side for side in sides if side is not None)
     if len(found) != len(sides) or len(found) > 2 or (len(found) == 1 and len(found[0]) > 1):
         return None
@@ -78,7 +70,7 @@ def _parse_side(text: str) -> tuple[tuple[str, Fraction], ...] | None:
 
 
 def _parse_substance(text: str) -> tuple[str, Fraction] | None:
-    found = _TERM.fullmatch(text)
+    found = _DATA.term.fullmatch(text)
     if found is None or not _KNOWN.issuperset(_SYMBOL.findall(found["formula"])):
         return None
     amount = Fraction(int(found["above"] or 1), int(found["below"] or 1))

@@ -12,12 +12,6 @@ from workbench.verifiers.rules.spelling import plain
 from workbench.verifiers.rules.units import unit
 
 _DATA = Lexicon("conclusions")
-_SENTENCE_END = re.compile(
-    r"(?<=[.!?])(?<!^[A-Z]\.)(?<!\.[A-Z]\.)(?<![^=+−\d-]\s[A-Z]\.)(?<!\b(?:Dr|Mr|St|ca|vs)\.)(?<!\bMrs\.)(?<!\bapprox\.)"
-    r"(?<!\b(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\.)(?<!\bSept\.)"
-    r"\s+(?![a-z])(?!(?:Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember)\b)"
-    r"|(?<=[。！？])\s*|\n+"
-)
 _CUT = re.compile(r"\s*[,;(（，；]|\s+")
 _OPEN_END = re.compile(r"[-+−*/·×^=<>≤≥]\Z")
 _MOST_CUTS, _MOST_VERBS = 12, 3
@@ -35,21 +29,16 @@ _SHARE = re.compile(
     rf"\b(?:\d+|{'|'.join(NUMBER_WORDS)})(?:\s+\w+)?[\s-]+(?:in|out\s+of)[\s-]+(?:every\s+)?\Z", re.IGNORECASE
 )
 """The text before the whole in a share: "one in three", "2 chances out of 7"."""
-_LAST_ROW = re.compile(
-    r"(?:\s*\\begin\{(?:aligned|split)\})?(?:(?!\\begin).)*\\\\(?:\[\w+\])?\s*&\s*(?:=|≡|⇔|\\(?:equiv|iff|Leftrightarrow)(?![A-Za-z]))"
-    r"((?:(?!\\\\|&|\\end).)+)(?:\\end\{(?:aligned|split)\})?\s*",
-    re.DOTALL,
-)
 _STEP = re.compile(r"[^,;:]*[=≈⇒→][^,;:]*")
 
 
 def sentences(text: str) -> list[str]:
-    return [part for part in _SENTENCE_END.split(text.strip()) if part.strip(" »”’")] or [text]
+    return [part for part in _DATA.sentence_end.split(text.strip()) if part.strip(" »”’")] or [text]
 
 
 def last_step(formula: str) -> str:
     """Return the right side of an aligned formula's last row if that continues the row before."""
-    found = _LAST_ROW.fullmatch(formula)
+    found = _DATA.last_row.fullmatch(formula)
     return formula if found is None else found[1]
 
 
@@ -88,7 +77,8 @@ def values_in(sentence: str, counted: str | None = None) -> Iterator[str]:
     formulas = [found[1] or found[2] for found in _MATH.finditer(sentence)]
     if len(formulas) == 1:
         yield formulas[0].strip()
-        return
+        if _NUMBER.search(_MATH.split(sentence)[-1]) is None:
+            return
     quotations = [found[1] or found[2] or found[3] for found in _QUOTED.finditer(sentence)]
     if len(quotations) == 1 and not formulas:
         yield quotations[0].strip()

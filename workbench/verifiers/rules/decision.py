@@ -289,8 +289,11 @@ class _Decider:
         if isinstance(theirs.value, (Quantity, Expression, Collection, Region)):
             answer = (isinstance(theirs.value, Expression) and theirs.value.measured) or theirs.text
         bounds = (isinstance(theirs.value, Region) or kind == "interval") and "|" not in answer
+        is_order = isinstance(theirs.value, Collection) and theirs.value.joined == "then"
         if kind in _RELATED and not bounds:
-            if (kind in _CALCULATED and has_no_value(reference, answer)) or restates(reference, answer, question.text):
+            if (kind in _CALCULATED and has_no_value(reference, answer)) or (
+                kind != "tuple" and not is_order and restates(reference, answer, question.text)
+            ):
                 raise Doubt("unsolved")
             if kind in _WORKED_OUT or isinstance(theirs.value, Expression):
                 if has_open_unknown(reference, answer, question.text):

@@ -27,9 +27,6 @@ _MUCH_LONGER, _MARGIN = 2, 3
 _TIMES = re.compile(r"\\cdot|\\times|[*·×]")
 _POWER = re.compile(r"(\d{1,6})(?:\s?\^\s?\{?\s?\d{1,3}\s?\}?)?")
 _QUOTIENT = re.compile(r"\\[dt]?frac|\d\s?/\s?\d|\)\s?/|/\s?\(|[½¼¾⅐-⅞]")
-_MIXED = re.compile(
-    r"[-−]?\d+(?:\s?\\[dt]?frac\s?(?:\{\s?\d+\s?\}|\d)\s?(?:\{\s?\d+\s?\}|\d)|\s\d+\s?/\s?\d+|\s?[½¼¾⅐-⅞])"
-)
 _MANTISSA = re.compile(
     r"[-−]?[1-9](?:[.,]\d+)?(?:[eE][-+−]?\d+|\s?(?:\\cdot|\\times|[*·×xX])\s?10(?:\s?\^.*|\s?\*\*.*|)|)(?:\s?[^\W\d].*|\s?\\.*|)"
 )
@@ -121,7 +118,7 @@ def _is_fraction(text: str) -> bool:
 
 
 def _is_mixed(text: str) -> bool:
-    return _MIXED.match(text) is not None
+    return _DATA.mixed.match(text) is not None
 
 
 def _is_exponential(text: str) -> bool:

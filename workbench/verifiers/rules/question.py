@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 
 from workbench.verifiers.rules.choices import options
 from workbench.verifiers.rules.conclusions import sentences
@@ -38,17 +38,10 @@ _RESTATED = 3
 _TAIL = 1_500
 
 
-class _PatternProperty:
-    """A cached property: whether the end of a question matches the pattern of the property's name."""
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
-        # Lower case is searched several times as fast as either case.
-        self._pattern = _DATA.prefiltered(name.lstrip("_"))
-
-    def __get__(self, question: TypedQuestion, owner: type | None = None) -> bool:
-        found = question.__dict__[self._name] = self._pattern.search(question.end) is not None
-        return found
+@cache
+def _pattern(name: str) -> PrefilteredPattern:
+    # Lower case is searched several times as fast as either case.
+    return _DATA.prefiltered(name)
 
 
 class TypedQuestion:
@@ -59,84 +52,16 @@ class TypedQuestion:
         subtype: Its subtype's code, or None.
     """
 
-    ordered = _PatternProperty()
-    """Whether the order of a list's members matters."""
-    several = _PatternProperty()
-    """Whether the question asks for several things in sequence, so that the order of their values matters."""
-    arranges = _PatternProperty()
-    """Whether it asks to put things in an order."""
-    of_pairs = _PatternProperty()
-    """Whether it may ask for two numbers that a hyphen joins, as those of a score."""
-    rising = _PatternProperty()
-    """Whether it asks for an order from the least to the most."""
-    falling = _PatternProperty()
-    """Whether it asks for an order from the most to the least."""
-    roots = _PatternProperty()
-    """Whether it asks for the roots of one function, so that its answers are values of one thing."""
-    exact = _PatternProperty()
-    """Whether the question asks for a fraction or an exact value, so that a rounding is no answer."""
-    asks_roughly = _PatternProperty()
-    """Whether the question asks for a rounded number or an estimate."""
-    rounds_to = _PatternProperty()
-    """Whether the question states the required number of digits."""
-    asks_place = _PatternProperty()
-    """Whether the question asks for a place in an order, so that "24th" equals 24."""
-    reduced = _PatternProperty()
-    """Whether it asks for simplest terms, so that 9/12 is no answer for 3/4."""
-    asks_change = _PatternProperty()
-    """Whether it asks how something changes, so that a decrease by 25% is -25%."""
-    of_units = _PatternProperty()
-    """Whether it may ask for a unit."""
-    asks_who = _PatternProperty()
-    """Whether it asks for a person, who may be named by the family name."""
-    directions = _PatternProperty()
-    """Whether it asks for a direction of the compass, so that W is west."""
-    strands = _PatternProperty()
-    """Whether it asks for a strand of nucleotides from its 5' end."""
-    of_words = _PatternProperty()
-    """Whether it is about how words are written."""
-    of_case = _PatternProperty()
-    """Whether it is about upper and lower case."""
-    of_bits = _PatternProperty()
-    """Whether the question asks for the bits of a number, all of which count."""
-    of_code = _PatternProperty()
-    """Whether the question asks for code or the output of code: there upper and lower case differ."""
-    of_output = _PatternProperty()
-    """Whether the question asks for the output of a program, so that yes is not Yes."""
-    of_print = _PatternProperty()
-    """Whether the question asks for what a program prints: 3.0 differs from 3, and [1] from (1)."""
-    of_quotes = _PatternProperty()
-    """Whether it asks how a program shows a string, so that its quotation marks count."""
-    converts = _PatternProperty()
-    """Whether it asks for a quantity in another unit than it gives it in."""
-    of_interval = _PatternProperty()
-    """Whether it asks for an interval, which may be given by its middle."""
-    monotone = _PatternProperty()
-    """Whether the question asks where a function rises or falls, so that the ends of an interval don't matter."""
-    before_christ = _PatternProperty()
-    """Whether it asks for a year or century before Christ, so that 44 is 44 BC."""
-    of_time = _PatternProperty()
-    """Whether it asks for a time, so that ``8 m`` may be minutes."""
-    chemistry = _PatternProperty()
-    """Whether the question is about substances, so that ``CO`` is a substance."""
-    of_vectors = _PatternProperty()
-    """Whether it is about vectors, which square brackets may hold as well."""
-    logic = _PatternProperty()
-    """Whether it is about logic, so that "p and q" is a formula."""
-    symbols = _PatternProperty()
-    """Whether the question asks for a symbol: there upper and lower case differ."""
-    boolean = _PatternProperty()
-    """Whether it is about Boolean algebra, so that ``xy + x'z`` is a formula of logic."""
-    _any_form = _PatternProperty()
-    _by_form = _PatternProperty()
-    remainder = _PatternProperty()
-    """Whether it asks for a remainder, one number of a class of residues."""
-    matrices = _PatternProperty()
-    """Whether the question's letters stand for matrices or operators."""
-
     def __init__(self, text: str, subtype: str | None = None) -> None:
         self.text = text
         self.subtype = subtype
+
+    def __getattr__(self, name: str) -> bool:
+        """Return whether the end of the question matches the pattern of a name in ``data/question.toml``."""
+        if (pattern := name.removeprefix("_")) not in _DATA.table("patterns"):
+            raise AttributeError(name)
+        found = self.__dict__[name] = _pattern(pattern).search(self.end) is not None
+        return found
 
     @cached_property
     def end(self) -> str:
@@ -300,7 +225,8 @@ class TypedQuestion:
         stems = {stem(word) for word in words(asked[-1])}
         if any(stem(word) in stems for word in words(noun)):
             return False
-        named = {stem(word) for word in words(self.text[-_TAIL:])}
+        # Ways to choose "a committee" are counted in committees, too.
+        named = {stem(word) for word in words(re.sub(r"\ban?\s\w+", "", self.text[-_TAIL:]))}
         return any(stem(word) in named for word in unknown_words(noun, ()))
 
     @property

@@ -105,6 +105,7 @@ _ASSIGNED = re.compile(r"(?<![\w+*/^)-])([a-z])\s*=\s*[-−]?[\d√\\]")
 _SUBJECT = re.compile(r"\A[^=<>≤≥$\\]{0,60}\b(?:is|are|equals|becomes)\s+(?:given\s+by\s+)?")
 _LEADING_WORDS = re.compile(r"\A(?:[A-Za-z]{2,}\s+)+(?=[A-Za-z](?:\(\w\))?\s*=|\\(?!text|math))")
 _APPLIED = re.compile(r"[A-Za-zΑ-Ωα-ω∘()⁻¹']{1,12}(?:\^\{?-1\}?)?\s?\([^()=]{1,20}\)|\\?d\w?/d\w|\\frac\{d\w?\}\{d\w\}")
+_IN_BRACKETS = re.compile(r"\([A-J]\)")
 _LAST_EQUATION = re.compile(r"(.*=.*?(?:[,;:。]|\band\b|\bso\b))\s*(\$?[^\s=,;][^=,;]{0,30}=.*)", re.DOTALL)
 _RESULTS = (Quantity, Expression, Ratio, Moment, Based)
 _NUMERIC = {Quantity, Expression, Ratio, Based}
@@ -249,6 +250,8 @@ class AnswerReader:
         if _is_whole(text) and isinstance(wanted.value, _RESULTS):
             return self.part(text)
         text = _text_of_answer(text, how, wanted)
+        if "a" in self.question.options:
+            text = _IN_BRACKETS.sub(lambda label: label[0].lower(), text)
         of_options = isinstance(wanted.value, ChosenOptions)
         if of_options or (has_label(text) and self.question.options):
             if (given := self._option_letters(text)) is not None:
@@ -324,7 +327,7 @@ class AnswerReader:
             and (last := _LAST_EQUATION.fullmatch(told))
             and (last[2].count("=") > 1 or is_prose(told))
         ):
-            told = last[2]
+            told = last[2].strip("$ ")
         pieces = [piece.strip(" .") for piece in EQUALS.split(told)]
         concludes = told != tidy(text).strip(" .,:`")
         if len(pieces) > 1 and isinstance(wanted.value, _RESULTS) and "=" not in wanted.text:
@@ -534,8 +537,7 @@ def _text_of_answer(text: str, how: str, wanted: Part[Any]) -> str:
         text = _DATA.contrast.sub("", text)
     if text.count("`") == 2 and text[0] == text[-1] == "`":
         text = text.strip("`")
-    if not isinstance(wanted.value, Text):
-        text = _without_aside(text, wanted)
+    text = _without_aside(text, wanted)
     return conclusion_of(text) if isinstance(wanted.value, ChosenOptions) else text
 
 
@@ -545,6 +547,8 @@ def _without_aside(text: str, wanted: Part[Any]) -> str:
         return text
     if _DATA.checked_aside.fullmatch(aside[1]) or names_same_quantity(text[: aside.start()], aside[1]):
         return text[: aside.start()]
+    if isinstance(wanted.value, Text):
+        return text
     if isinstance(wanted.value, ChosenOptions) and _A_LABEL.match(aside[1]):
         return text
     if not isinstance(wanted.value, (Chemical, ChosenOptions, State)):

@@ -10,6 +10,7 @@ from msgspec import Meta
 
 from workbench.core.options import Options
 from workbench.verifiers.rules.expression import Statement
+from workbench.verifiers.rules.patterns import Lexicon
 from workbench.verifiers.rules.units import Unit
 
 if TYPE_CHECKING:
@@ -20,35 +21,10 @@ if TYPE_CHECKING:
 Symbolic = Callable[[str, str], bool | None]
 """Compares answers that the rules can't parse; may raise `NeedsAlgebra` if no worker is available."""
 
-REASONS = {
-    "list": "list",
-    "set": "set",
-    "tuple": "list",
-    "interval": "interval",
-    "matrix": "matrix",
-    "number": "number",
-    "quantity": "quantity",
-    "change": "quantity",
-    "percent": "quantity",
-    "degrees": "quantity",
-    "base": "number",
-    "date": "date_time",
-    "time": "date_time",
-    "expression": "expression",
-    "piecewise": "expression",
-    "equation": "equation",
-    "symbolic": "symbolic",
-    "state": "state",
-    "brackets": "brackets",
-    "chemical": "expression",
-}
+_DATA = Lexicon("reasons")
+REASONS: dict[str, str] = _DATA.table("families")
 """The reason code of a rule, by the first part of its name."""
-_BY_NAME = {
-    "text.differs": "text_differs",
-    "choice.letter": "letter",
-    "choice.text": "option_text",
-    "choice.none": "letter",
-}
+_BY_NAME: dict[str, str] = _DATA.table("rules")
 
 
 Comparer = Callable[["Part[Any]", "Part[Any]", "Comparison"], "Equality | None"]

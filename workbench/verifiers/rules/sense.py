@@ -161,7 +161,7 @@ def marks_near(around: Around, scaling_only: bool = False) -> frozenset[str]:
     verbs = list(_DATA.verb.finditer(clause))
     near = " ".join(clause[verbs[-1].end() if verbs else 0 :].split()[-_NEAR_BEFORE:])
     after = " ".join(_CLAUSE.split(around.behind, maxsplit=1)[0].split()[:_NEAR_BEHIND])
-    found = _SCALING.intersection([*words(near), *words(after)])
+    found = _SCALING.intersection(words(_DATA.power_of_unit.sub("", f"{near} | {after}")))
     if " of " in clause and _DATA.part_of.search(clause):
         found |= {"of"}
     if _DATA.range.match(around.behind):

@@ -68,7 +68,7 @@ _LINE_ENDS = re.compile(r" ?\n[ \n]*")
 _SIZES = re.compile(r"\\(?:left|right|[bB]igg?[lr]?|displaystyle|dstyle)(?![A-Za-z])\s?\.?")
 _FONT = re.compile(r"\\(?:text(?:bf|it|rm|normal)?|math(?:rm|bf|it|sf)|mbox)\s*\{((?:[^{}\\]|\\[^A-Za-z])*)\}")
 _WRAPPED = re.compile(r"\\(?:text(?:bf|it|rm|normal)?|math(?:rm|bf|it|sf)|mbox)\s*\{(.*)\}", re.DOTALL)
-_ENDS = " \t\r\n.。"
+_ENDS = " \t\r\n.。।"
 _CLOSING = {"'": "'", '"': '"', "“": "”", "„": "“”", "‘": "’", "’": "’", "`": "`'", "*": "*"}
 """Marks around an answer, each with those that end it."""
 _STRAY = '"“”`'
@@ -201,22 +201,6 @@ _SAME |= {
 _SAME |= {"\\" + spelled: "\\" + name for spelled, name in FUNCTIONS.items()}
 _SAME |= dict.fromkeys(["\\ ", *_TOKENS.listed("spacing"), *_TOKENS.listed("sizes")], "")
 
-_TOKEN = re.compile(
-    r"""\s+
-    | (?P<number> [0-9]{1,3}(?:(?:,\\!|\{,\}|\\,|,)[0-9]{3})+(?![0-9])(?:\.[0-9]+)?
-                | (?:[0-9]*\.[0-9]+|1)[eE][-+]?[0-9]{1,3}(?![0-9A-Za-z]) | [0-9]+[eE]\+?[0-9]{1,3}(?![0-9A-Za-z])
-                | [0-9]+(?:\.[0-9]+)? | \.[0-9]+ )
-    | \\(?P<font> text(?:bf|it|rm|normal)? | math(?:rm|it|bf|sf|cal) | boldsymbol | mbox | operatorname\*? )
-      \s*\{(?P<content>[^{}]*)\}
-    | \\[dt]?frac\{(?:d|\\mathrm\{d\}|\\partial\ ?)\ ?(?P<of>[A-Za-z])\}
-                 \{(?:d|\\mathrm\{d\}|\\partial\ ?)\ ?(?P<by>[A-Za-z])\}
-    | (?P<operator> \\[dt]?frac\{(?:d|\\mathrm\{d\})(?:\^\{?[0-9]\}?[A-Za-z]?)?\} )
-    | (?<![A-Za-z])d(?P<plain_of>[A-Za-z])/d(?P<plain_by>[A-Za-z])(?![A-Za-z])
-    | (?P<sign> \\(?:[A-Za-z]+|.) | \*\* | <= | >= | == | != | := | [^A-Za-z0-9\s\\] )
-    | (?P<words> [A-Za-z]+(?:\ +[A-Za-z]+)* )
-    """,
-    re.VERBOSE | re.DOTALL,
-)
 _NO_PRODUCT = _TOKENS.words("short_words")
 _NAMES = {"pi": "π", "const": '"const', "constant": '"const'}
 _UNIT_OF_ONE = frozenset({"rad", "radian", "radians"})
@@ -233,7 +217,7 @@ def tokenize(text: str) -> list[str]:
     """
     refuse_long(text)
     tokens: list[str] = []
-    for found in _TOKEN.finditer(text):
+    for found in _TOKENS.token.finditer(text):
         kind = found.lastgroup
         if kind == "sign":
             if token := _SAME.get(found[0], found[0]):

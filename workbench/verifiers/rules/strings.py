@@ -340,7 +340,9 @@ def _words_of_term(text: str, question: TypedQuestion) -> list[str]:
     shown = spelled(text).casefold().removeprefix("the ")
     if (inverted := _TERMS.of.fullmatch(shown)) is not None and inverted[1] in _GENERIC:
         words = inverted[2].split()
-        shown = " ".join([*words[:-1], singular(words[-1]), inverted[1]])
+        # A name has no plural: the Treaty of Versailles, the law of cosines.
+        last = singular(words[-1]) if _GENERIC[inverted[1]] in ("law", "method") else words[-1]
+        shown = " ".join([*words[:-1], last, inverted[1]])
     words = [
         _TERMS.place.sub(r"\1.", f"{ORDINALS[word]}th" if word in ORDINALS else word) for word in _SPACED.split(shown)
     ]

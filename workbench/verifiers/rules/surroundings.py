@@ -256,7 +256,7 @@ def _subjects(subject: str, question: TypedQuestion) -> list[str]:
     head = _SUBJECTS.head.match(subject.rstrip() + " ")
     if head and _SUBJECTS.asks_for_noun.search(question.sentence):
         nouns = words(head[1])
-        known = question.stems | _operations(question.text)
+        known = question.stems | _operations(question.text) | ({"city"} if "capital" in nouns else set())
         if _HAS_LIMIT.search(question.text):
             known |= {"limit"}
         if stem(nouns[-1]) not in known and not any(stem(noun) in _ANY_NOUN for noun in nouns):

@@ -191,12 +191,6 @@ def _scale_by_power(base: Unit | None, power: int) -> Unit | None:
 # -- Units after a value that is not a plain number, such as ``5\sqrt{2}\text{ cm}``, and the value without them.
 
 
-_BEFORE_UNIT = re.compile(
-    r"(?:\\[,;:! ]|~|\s)*(?=\\(?:text|textrm|mathrm|mbox|operatorname|rm)\b\s*\{)"  # set upright
-    r"|(?<=[0-9)}\]])(?:\\[,;:! ]|~|\s)+(?=[A-Za-z]{2}|[ΩμΩ]|\\Omega|\\mu)"  # or words after a space
-    r"|(?<=\d[ij])(?:\\[,;:! ]|~|\s)+(?=Ω|\\Omega)"
-    r"|(?<=[0-9)}\]])\s*(?=°)"
-)
 _ONE_LETTER = re.compile(
     r"((?:[^A-Za-z]|\\(?:[dt]?frac|sqrt|pi|cdot|times)(?![A-Za-z]))*[0-9)}\]])(?:\\[,;:! ]|~|\s)+"
     r"([A-Za-z](?:/[A-Za-z](?:\^?2|²)?)?)"
@@ -215,7 +209,7 @@ def split_unit(text: str) -> tuple[str, Unit] | None:
     """Split a text into a value and a known unit that ends it; else return None."""
     if len(text) > MAX_NUMBER:
         return None
-    for tries, before in enumerate(_BEFORE_UNIT.finditer(text)):
+    for tries, before in enumerate(_DATA.before_unit.finditer(text)):
         if tries == _MAX_TRIES:
             break
         if before.start() and (known := unit(plain(text[before.end() :]))):

@@ -21,6 +21,7 @@ from workbench.core.final_answer import (
     reply_start,
     strip_answer,
 )
+from workbench.verifiers.rules.conclusions import GIVES_NUMBER
 from workbench.verifiers.rules.patterns import MAX_CACHED_CHARACTERS, Lexicon
 from workbench.verifiers.rules.sense import LONG_WORD, has_change_word
 from workbench.verifiers.rules.structure import MAX_PARTS
@@ -169,7 +170,6 @@ _NAME_END = re.compile(r"(?<=[^\W\d_]{2})[.!?](?=\s)")
 _PICTURES = "\u2fff"
 _PICTURE = re.compile("[\\s\ufe0f\u200d.!\U0001f300-\U0001f44d\U0001f44f-\U0001f645\U0001f647-\U0001faff]+\\Z")
 _LEADS = re.compile(r"\*\*(?:[,.]|\s+(?:because|since|as)\b)")
-_VALUE_BEHIND = re.compile(r"\b(?:is|are|equals|gives)\s+[-−$€£]?\d|`[^`]+`")
 _GAP = 20
 _ECHO = 30
 _MAX_REPEATED = 200
@@ -356,7 +356,7 @@ def _candidate_final(question: str, completion: str) -> FinalAnswer:
 
 def _is_before(completion: str, formula: FinalAnswer, sentence: FinalAnswer) -> bool:
     """Return whether a sentence, or its last value, comes after a formula."""
-    return formula.end < sentence.start or _VALUE_BEHIND.search(completion, formula.end, sentence.end) is not None
+    return formula.end < sentence.start or GIVES_NUMBER.search(completion, formula.end, sentence.end) is not None
 
 
 def _closing_sentence(completion: str) -> FinalAnswer | None:

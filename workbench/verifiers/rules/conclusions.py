@@ -12,6 +12,7 @@ from workbench.verifiers.rules.spelling import plain
 from workbench.verifiers.rules.units import unit
 
 _DATA = Lexicon("conclusions")
+GIVES_NUMBER = _DATA.gives_number
 _CUT = re.compile(r"\s*[,;(（，；]|\s+")
 _OPEN_END = re.compile(r"[-+−*/·×^=<>≤≥]\Z")
 _MOST_CUTS, _MOST_VERBS = 12, 3
@@ -75,10 +76,9 @@ def values_in(sentence: str, counted: str | None = None) -> Iterator[str]:
         if len(found) == 1:
             yield str(found[0])
     formulas = [found[1] or found[2] for found in _MATH.finditer(sentence)]
-    if len(formulas) == 1:
+    if len(formulas) == 1 and GIVES_NUMBER.search(_MATH.split(sentence)[-1]) is None:
         yield formulas[0].strip()
-        if _NUMBER.search(_MATH.split(sentence)[-1]) is None:
-            return
+        return
     quotations = [found[1] or found[2] or found[3] for found in _QUOTED.finditer(sentence)]
     if len(quotations) == 1 and not formulas:
         yield quotations[0].strip()

@@ -445,11 +445,11 @@ class _Decider:
         rough = _WHOLE.fullmatch(reference.strip(" $")) and is_rough_before(around.left)
         if rough and not self._reader.question.asks_roughly:
             raise Doubt("qualified")
-        if rule[:4] != "list" and self._is_annotated(reference, answer):
-            raise Doubt("qualified")
         if "\\boxed" in candidate.text and self._denied_between():
             raise Doubt("qualified")
-        if rule == "text.contained" and is_retracted_later(reference, answer):
+        if (rule == "text.contained" and is_retracted_later(reference, answer)) or (
+            rule[:4] != "list" and self._is_annotated(reference, answer)
+        ):
             raise Doubt("qualified")
 
     def _is_annotated(self, reference: str, answer: str) -> bool:

@@ -51,6 +51,7 @@ _MEASURED = re.compile(
     re.DOTALL,
 )
 """A vector and the unit behind it: ``(3, 4) N``, ``3i + 4j (newtons)``."""
+_AXES = frozenset("xyz")
 _PAIR = re.compile(r"\([^()<>]*,[^()<>]*\)")
 _POINT = re.compile(r"\A(?:[A-Z]\s?)?\(([^()|,;]{1,40})[|,;]([^()|,;]{1,40})\)\Z")
 """A point in common notations: ``P(1, 2)``, ``(1|2)``."""
@@ -150,11 +151,11 @@ def _compare_collections(one: Part[Collection], other: Part[Collection], with_: 
     if kinds == {"set", "tuple"}:
         return Equality(False, "set")
     if "tuple" in kinds:
-        several_things = _lists_several_things(ours) or _lists_several_things(theirs)
+        names = {part.name for part in (*ours.parts, *theirs.parts)} - {""}
         if (
             _lists_values_of_one_thing(ours)
             or _lists_values_of_one_thing(theirs)
-            or (question.points and "and" in (ours.joined, theirs.joined) and not several_things)
+            or (question.points and "and" in (ours.joined, theirs.joined) and not 1 < len(names & _AXES) == len(names))
         ):
             # Two solutions are not a pair.
             return None

@@ -10,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.verifiers.rules import patterns as patterns_module
+from workbench.verifiers.rules import question
 from workbench.verifiers.rules.patterns import Lexicon, PrefilteredPattern, entries, required_literals
+from workbench.verifiers.rules.quantities import RequiredForm
 from workbench.verifiers.rules.question import TypedQuestion
 
 DATA = Path(patterns_module.__file__).with_name("data")
@@ -67,10 +69,10 @@ def test_a_question_is_spared_the_patterns_whose_words_it_lacks(monkeypatch: pyt
             searched.append(self.pattern.pattern)
             return self.pattern.search(text)
 
-    said = vars(TypedQuestion)
-    names = [name for name, kind in said.items() if type(kind).__name__ == "_PatternProperty"]
+    names = sorted(_flags() & entries("question")["patterns"].keys())
+    assert len(names) > 30
     for name in names:
-        looked_for: PrefilteredPattern = said[name]._pattern
+        looked_for = question._pattern(name)
         monkeypatch.setattr(looked_for, "_pattern", Told(looked_for._pattern))
     asked = TypedQuestion("Determine the integral of x squared between zero and pi.")
 
@@ -90,5 +92,21 @@ def test_a_topic_has_the_patterns_that_its_module_uses_and_no_others(topic: str)
     assert attributes <= patterns.keys()
     everywhere = "".join(path.read_text(encoding="utf-8") for path in DATA.glob("*.toml"))
     named = {*re.findall(r'"(\w+)"', module), *re.findall(r"<<(?:\w+\.)?(\w+)>>", everywhere)}
-    properties = {name.lstrip("_") for name in re.findall(r"(\w+) = _PatternProperty", module)}
-    assert patterns.keys() <= attributes | named | properties
+    assert patterns.keys() <= attributes | named | (_flags() if topic == "question" else set())
+
+
+def test_what_is_asked_of_a_question_is_a_property_or_a_pattern() -> None:
+    # Some functions call the question's text or its required form by the same name.
+    known = {name for like in (TypedQuestion(""), RequiredForm(), "") for name in dir(like)}
+    known |= entries("question")["patterns"].keys()
+    assert _flags() <= known
+    with pytest.raises(AttributeError):
+        _ = TypedQuestion("").of_nothing
+
+
+def _flags() -> set[str]:
+    """Return the names that the package's modules ask a question for."""
+    texts = [path.read_text(encoding="utf-8") for path in DATA.parent.glob("*.py")]
+    asked = {name for text in texts for name in re.findall(r"\bquestion\.(?!toml)(\w+)", text)}
+    own = (DATA.parent / "question.py").read_text(encoding="utf-8")
+    return asked | {name for name in re.findall(r"\bself\._(\w+)", own) if name in entries("question")["patterns"]}

@@ -239,14 +239,7 @@ class AnswerReader:
         return self._are_same_parts(self.part(one), self.part(other))
 
     def candidate(self, text: str, sentence: str, how: str, wanted: Part[Any]) -> Part[Any]:
-        """Parse the completion's answer, first as the reference's type.
-
-        Args:
-            text: The answer.
-            sentence: The answer's line.
-            how: How the answer was found.
-            wanted: The reference's answer.
-        """
+        """Parse the completion's answer, first as the reference's type; ``sentence`` is the answer's line."""
         if _is_whole(text) and isinstance(wanted.value, _RESULTS):
             return self.part(text)
         text = _text_of_answer(text, how, wanted)
@@ -376,13 +369,8 @@ class AnswerReader:
         return None if given is None else _make_state(given, vocabulary)
 
     def picked(self, text: str, wanted: Part[Any] | None = None) -> Part[Any] | None:
-        """Return the value a phrase gives, with its qualifiers.
-
-        Args:
-            text: The phrase.
-            wanted: The reference's answer, if known: words of the phrase are a value only if the reference consists of
-                such words.
-        """
+        """Return the value a phrase gives, with its qualifiers; if the reference's answer is known, words are a value
+        only if it consists of such words."""
         text = tidy(text)
         if _is_word(text) or (text.isascii() and not word_count(text)):
             return None

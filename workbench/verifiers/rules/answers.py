@@ -139,7 +139,7 @@ _HIDDEN_REACH = 6_000
 """Characters at a completion's end that are searched for hidden text."""
 _HIDDEN = re.compile(
     r"<!--.*?-->|(?<=[.$]) +% [^\n]*|(?<!~)~~(?![\s~])[^~\n]{1,400}~~(?!~)"
-    r"|(?!\A<s>)<(s|del|strike)>[^<\n]{1,400}</\1>",
+    r"|(?<=\w) +% [^\n]*(?=\n(?:[^\n]*\n){0,6}?[ \t]*\\end\{)|(?!\A<s>)<(s|del|strike)>[^<\n]{1,400}</\1>",
     re.DOTALL | re.IGNORECASE,
 )
 _NOTHING = re.compile(r"(?:\\(?:boxed|fbox)\s*\{\s*\}|[\s.,:;*_`$])*")
@@ -156,7 +156,7 @@ _SHORT_UNITS = frozenset({"mm", "cm", "km", "mg", "kg", "ml", "mL"})
 """Short words behind a box that can only be units: "in" and "a" can be others."""
 _ANOTHER = re.compile(r"\d|\b[A-Z]\b|\*\*|\$")
 _REVISED_WITHIN = 300
-_BEHIND_FORMULA = re.compile(r"(?:\\\]|\$\$)\s*\Z")
+_FORMULA_END = re.compile(r"(?:\\\]|\$\$)\s*\Z")
 _FEW_WORDS = 2
 _STATEMENT = 80
 """Maximum characters of a completion that is only its answer; a longer one is an argument that ends with it."""
@@ -422,15 +422,12 @@ def _completion_end(completion: str) -> int:
         while stripped > start and completion[stripped - 1].isspace():
             stripped -= 1
         line = max(completion.rfind("\n", start, stripped) + 1, start)
-        if _FENCE.fullmatch(completion, line, stripped) or (
-            _DATA.where.match(completion, line) and _BEHIND_FORMULA.search(completion, max(line - _GAP, start), line)
+        if not (
+            _FENCE.fullmatch(completion, line, stripped)
+            or (_DATA.where.match(completion, line) and _FORMULA_END.search(completion, max(line - _GAP, start), line))
+            or (line > start and closing_line(completion[line:stripped]))
+            or (start < line and stripped - line <= 120 and _DATA.verdict_line.fullmatch(completion, line, stripped))
         ):
-            end = line
-            continue
-        if line > start and closing_line(completion[line:stripped]):
-            end = line
-            continue
-        if line == start or stripped - line > 120 or not _DATA.verdict_line.fullmatch(completion, line, stripped):
             return end
         end = line
     return end

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-from workbench.core.final_answer import FinalAnswer, answer_after_cue, boxed_spans
+from workbench.core.final_answer import FinalAnswer, answer_after_cue, boxed_spans, last_match
 from workbench.verifiers.rules.answers import (
     Answers,
     answer_in_envelope,
@@ -421,8 +421,7 @@ class _Decider:
             Around(picked.before, picked.behind), self._place.text, self._reader.question
         ):
             raise Doubt("alike")
-        options = self._reader.question.options
-        if options and contradicts_letter(self._completion, candidate.start, candidate.end, options):
+        if contradicts_letter(self._completion, candidate.start, candidate.end, self._reader.question.options):
             raise Doubt("qualified")
         if _AND_SO_ON.match(around.behind) and not _AND_SO_ON.search(reference):
             raise Doubt("qualified")
@@ -453,7 +452,7 @@ class _Decider:
             raise Doubt("qualified")
 
     def _is_annotated(self, reference: str, answer: str) -> bool:
-        """Return whether the answer is one of several rows of a table, or a comment in its block of code changes it."""
+        """Return whether the answer is one of several rows of a table, or text in or after its code changes it."""
         text, place = self._completion, self._found.candidate
         above = text[: place.start].rstrip("\n").rpartition("\n")[2]
         if place.text.startswith("| ") and above.startswith("| ") and above.strip("|-: "):
@@ -463,7 +462,8 @@ class _Decider:
             return False
         known = FIGURE.findall(f"{reference} {answer} {self._reader.question.text}")
         comments = _COMMENT.findall(text[begin : end if end >= 0 else len(text)])
-        return any(has_denial(said) or set(FIGURE.findall(said)).difference(known) for said in comments)
+        behind = text[end:] if _COMMENT.search(text, text.rfind("\n", 0, place.start) + 1, place.start) else ""
+        return any(has_denial(said) or set(FIGURE.findall(said)).difference(known) for said in [*comments, behind])
 
     def _check_outside(self, reference: str, answer: str, around: Surroundings) -> None:
         r"""Doubt a value if a unit, currency or noun outside its box changes its meaning: ``€\boxed{5}``."""
@@ -504,15 +504,17 @@ class _Decider:
         return has_denial(text, {*words(self._found.reference.text), "or", "boxed", "fbox"})
 
     def _gives_another(self) -> bool:
-        r"""Return whether the text after a box names another answer: "``\boxed{2}`` … The answer is 3."."""
+        r"""Return whether the text after an answer names another: "``\boxed{2}`` … The answer is 3.", "2. So four"."""
+        reference, behind = self._found.parts[0], self._completion[self._found.candidate.end :]
+        told = last_match(_DATA.in_words, behind) if _WHOLE.fullmatch(reference.strip(" $")) else None
+        if told and self._same(reference, told["number"]) is False:
+            return True
         if self._how != "boxed" or len(self._found.parts) > 1:
             return False
-        reference, behind = self._found.parts[0], self._completion[self._found.candidate.end :]
         later = answer_in_envelope(behind, 0) or answer_after_cue(behind, 0)
         if later is None:
             return False
-        options = self._reader.question.options
-        ours, theirs = (letters(text, options) for text in (reference, later.text))
+        ours, theirs = (letters(text, self._reader.question.options) for text in (reference, later.text))
         if ours and theirs:
             return ours != theirs
         return _BEGINS_AS_VALUE.match(later.text) is not None and self._same(reference, later.text) is False

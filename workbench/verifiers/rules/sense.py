@@ -81,22 +81,19 @@ _DIRECTIONS = {
     for word in side.split()
 }
 """Words that state on which of two sides a value is -> the mark of that side."""
+_OTHER_SIDE = str.maketrans("+-", "-+")
 
 
 def directions(text: str) -> frozenset[str]:
     """Return the marks of the sides that a text names (profit, north ...), unless it names the opposite side, too."""
     found = {_DIRECTIONS[word] for word in words(text) if word in _DIRECTIONS}
-    return frozenset(mark for mark in found if ("-" if mark[0] == "+" else "+") + mark[1:] not in found)
+    return frozenset(mark for mark in found if mark.translate(_OTHER_SIDE) not in found)
 
 
 def are_opposed(one: frozenset[str], other: frozenset[str]) -> bool:
     """Return whether two answers are on opposite sides, by their marks: a profit and a loss."""
-
-    def other_side(mark: str) -> str:
-        return ("-" if mark[0] == "+" else "+") + mark[1:]
-
-    sides = {mark for mark in one if mark[0] in "+-" and other_side(mark) not in one}
-    return any(other_side(mark) in other and mark not in other for mark in sides)
+    sides = {mark for mark in one if mark[0] in "+-" and mark.translate(_OTHER_SIDE) not in one}
+    return any(mark.translate(_OTHER_SIDE) in other and mark not in other for mark in sides)
 
 
 def computes_another(marks: frozenset[str]) -> bool:

@@ -85,8 +85,7 @@ def takes_back(answer: str) -> bool:
 
 def is_part_of_formula(around: Surroundings) -> bool:
     r"""Return whether the answer is part of a larger formula: ``-\boxed{12}``, ``\boxed{12}+1``."""
-    letter = _LETTER_BEHIND.match(around.behind)
-    if letter is not None and unit(letter[1]) is None:
+    if (letter := _LETTER_BEHIND.match(around.behind)) and unit(letter[1]) is None:
         return True
     if _FACTOR.search(around.left.rpartition("$")[2].rpartition("\n")[2]):
         return True
@@ -95,8 +94,6 @@ def is_part_of_formula(around: Surroundings) -> bool:
 
 
 def _is_denied_before(before: str) -> bool:
-    if not before.strip():
-        return False
     if _DATA.wrong_label.search(before):
         return True
     last = last_match(_DATA.negation, before)
@@ -116,7 +113,7 @@ def _is_attributed(around: Surroundings) -> bool:
     behind = around.behind[:_OTHERS_REACH]
     if _DATA.said_behind.match(behind):
         return _DATA.errs.search(behind) is not None
-    said = last_match(_DATA.said_by, around.before) if around.before.strip() else None
+    said = last_match(_DATA.said_by, around.before)
     if said is None or _DATA.speaker.search(around.before, 0, said.start()):
         return False
     if _DATA.concludes.search(around.before, said.end()):
@@ -125,8 +122,6 @@ def _is_attributed(around: Surroundings) -> bool:
 
 
 def _is_denied_after(behind: str) -> bool:
-    if not behind.strip():
-        return False
     if _QUESTIONED.match(behind) or _DATA.or_else.match(behind) or _DATA.may_be.match(behind):
         return True
     parts = _SENTENCE.split(behind, maxsplit=4)
@@ -187,8 +182,6 @@ def is_about_another(around: Around, value: str, question: TypedQuestion) -> boo
         behind = f"{value} {behind}"
     else:
         known += tuple(words(value))
-    if not (before.strip() or behind.strip()):
-        return False
     if not before.strip() and (
         told := _SUBJECTS.predicate.match(_SUBJECTS.boundary.split(around.behind[:_REACH_BEHIND])[0])
     ):
@@ -196,7 +189,7 @@ def is_about_another(around: Around, value: str, question: TypedQuestion) -> boo
     clause = f"{before} {behind}"
     if _names_sibling(clause, question, set(known)) or _names_axis(clause, question):
         return True
-    return _has_another_subject(before, question, known)
+    return _is_other_than_asked(before, question) or _has_another_subject(before, question, known)
 
 
 def _operations(text: str) -> frozenset[str]:
@@ -244,6 +237,17 @@ def _has_another_subject(before: str, question: TypedQuestion, known: tuple[str,
         return True
     subjects = _subjects(subject, question)
     return any(noun[0] == "?" for noun in subjects[-1:]) or bool(unknown_words(" ".join(subjects), known))
+
+
+def _is_other_than_asked(before: str, question: TypedQuestion) -> bool:
+    """Return whether a short subject is another letter, or another thing of the same kind, than the question's last
+    sentence asks for: "a = 6" for b, "The father is 10" for the son's age."""
+    said, letter = words(before), _SUBJECTS.asks_for_letter.search(question.sentence)
+    if letter and said == [before.lower().strip(" $=")] and len(said[0]) == 1:
+        return said[0] != letter[1].lower() and said[0] in question.words
+    given, asked = _slots(set(said)), _slots(set(words(question.sentence)))
+    alike = {kind for kind, _ in given}.intersection(kind for kind, _ in asked)
+    return bool(alike) and len(said) < 4 and given.isdisjoint(asked)
 
 
 def _subjects(subject: str, question: TypedQuestion) -> list[str]:

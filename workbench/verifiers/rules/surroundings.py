@@ -243,8 +243,8 @@ def _is_other_than_asked(before: str, question: TypedQuestion) -> bool:
     """Return whether a short subject is another letter, or another thing of the same kind, than the question's last
     sentence asks for: "a = 6" for b, "The father is 10" for the son's age."""
     said, letter = words(before), _SUBJECTS.asks_for_letter.search(question.sentence)
-    if letter and said == [before.lower().strip(" $=")] and len(said[0]) == 1:
-        return said[0] != letter[1].lower() and said[0] in question.words
+    if letter and (other := _SUBJECTS.letter_before.search(before)):
+        return other[1].lower() != letter[1].lower() and other[1].lower() in question.words
     given, asked = _slots(set(said)), _slots(set(words(question.sentence)))
     alike = {kind for kind, _ in given}.intersection(kind for kind, _ in asked)
     return bool(alike) and len(said) < 4 and given.isdisjoint(asked)

@@ -14,6 +14,7 @@ import pytest
 import workbench.verifiers
 from workbench.core.reasons import REASONS, RULES, code_with_title, explain_verdict, title
 from workbench.llm.records import FailureCode
+from workbench.verifiers.rules import records
 
 VERIFIERS = Path(workbench.verifiers.__file__).parent
 RULE = re.compile(r"[a-z]+\.[a-z_]+")
@@ -51,7 +52,7 @@ def decisions() -> Iterator[tuple[bool | None, str, str]]:
 
 @cache
 def reasons() -> set[str]:
-    """Reason codes written out anywhere in the verifiers."""
+    """Reason codes written out anywhere in the verifiers, and those of the rule verifier's table."""
     found: set[str] = set()
     for node in nodes():
         if isinstance(node, ast.keyword) and node.arg == "reason":
@@ -60,10 +61,7 @@ def reasons() -> set[str]:
             found.update(text for argument in node.args for text in texts(argument) if not RULE.fullmatch(text))
         elif isinstance(node, ast.FunctionDef) and node.name == "_why_late":
             found.update(text for part in ast.walk(node) if isinstance(part, ast.Return) for text in texts(part))
-        elif isinstance(node, ast.Assign) and [getattr(to, "id", "") for to in node.targets] == ["REASONS"]:
-            assert isinstance(node.value, ast.Dict)
-            found.update(text for value in node.value.values for text in texts(value))
-    return found
+    return found | set(records.REASONS.values())
 
 
 @cache
@@ -81,8 +79,6 @@ def rules() -> set[str]:
 
 def families() -> set[str]:
     """What the rule verifier's names of rules begin with, by its own table."""
-    from workbench.verifiers.rules import records
-
     return set(records.REASONS)
 
 

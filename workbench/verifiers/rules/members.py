@@ -167,8 +167,9 @@ def _compare_collections(one: Part[Collection], other: Part[Collection], with_: 
     rule = "set" if "set" in kinds else "list"
     alternative = rule == "list" and "or" in (ours.joined, theirs.joined) and ours.joined != theirs.joined
     texts = [part.text for part in (*ours.parts, *theirs.parts)]
-    if alternative and (not any(map(_NUMERIC.search, texts)) or any(map(_UNEQUAL.search, texts))):
-        # Of propositions, "and" and "or" are not the same.
+    conditions = "and" in (ours.joined, theirs.joined) and _lists_several_things(ours)
+    if alternative and (conditions or not any(map(_NUMERIC.search, texts)) or any(map(_UNEQUAL.search, texts))):
+        # Of propositions and of conditions on several unknowns, "and" and "or" are not the same.
         return None
     if question.roots and _lists_several_things(ours) != _lists_several_things(theirs):
         return None

@@ -177,8 +177,8 @@ def _replace_exponent(exponent: re.Match[str]) -> str:
 
 def with_decimal_points(text: str) -> str:
     """Return a text with decimal commas and dotted thousands as ``1234.5``: ``1.234,5``."""
-    text = _DECIMAL_COMMA.sub(lambda found: f"{found[1].replace('.', '')}.{found[2]}", text)
-    return _DOTTED.sub(lambda found: found[0].replace(".", ""), text) if len(_DOTTED.findall(text)) else text
+    text = _DOTTED.sub(lambda found: found[0].replace(".", ""), text)
+    return _DECIMAL_COMMA.sub(lambda found: f"{found[1].replace('.', '')}.{found[2]}", text)
 
 
 # -- Cut a short LaTeX or plain-text math string into tokens with one spelling each.

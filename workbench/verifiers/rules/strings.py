@@ -29,9 +29,9 @@ _MARKS = 4
 _NEGATED = re.compile(r"(?<![\w)}\]\\.,;:])\s*~(?=\s?[A-Za-z(])")
 """A tilde that negates a letter or formula; between words it is a blank."""
 _LITERALS = re.compile(r"[\s({\[\\$]*~?[A-Za-z](?:\s?,\s?~?\s?[A-Za-z])+[\s)}\]\\$]*")
-_INDEX = re.compile(r"(?<!\d)_\{?(\w{1,4})\}?")
+_INDEX = re.compile(r"(?<!\d)_(?:\{(\w{1,4})\}|(\w{1,4}))")
 _ARTICLE = re.compile(r"\A(?:the|an?)\s(?=[^\W\d_]{4})", re.IGNORECASE)
-_RAISED = re.compile(r"\^\{?([\w+-]{1,3})\}?")
+_RAISED = re.compile(r"\^(?:\{([\w+-]{1,3})\}|([\w+-]{1,3}))")
 _DASHES = str.maketrans("–—−‐‑", "-----")
 _NO_DIGITS = re.compile(r"\D+")
 _UMLAUTS = str.maketrans({"ö": "oe", "ü": "ue", "ä": "ae", "ø": "oe", "å": "aa"})
@@ -101,7 +101,7 @@ def same_wording(reference: str, candidate: str, raised: bool = False) -> bool:
         return False
     ours, theirs = (_ARTICLE.sub("", spelled(text)) for text in (reference, candidate))
     if raised:
-        ours, theirs = (_RAISED.sub(r"\1", text) for text in (ours, theirs))
+        ours, theirs = (_RAISED.sub(r"\1\2", text) for text in (ours, theirs))
     if ours == theirs:
         return bool(ours)
     if "\\" in ours or any(sign in ours for sign in "^=+") or LETTERS.search(ours) is None:
@@ -129,7 +129,7 @@ def spelled(text: str) -> str:
         text = _ACCENT.sub(lambda found: (found[2] or found[3] or found[5]) + _COMBINING[found[1] or found[4]], text)
         text = _TYPED.sub(lambda found: found[1] or found[2] or "", text)
         text = _ESCAPED.sub(r"\1", text)
-        text = _INDEX.sub(r"\1", text)
+        text = _INDEX.sub(r"\1\2", text)
     shown = unicodedata.normalize("NFC", " ".join(text.split())).translate(_DASHES)
     bare = unquoted(shown)
     # .72 is not 72.

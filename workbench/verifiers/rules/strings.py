@@ -54,8 +54,7 @@ _QUOTED, _BRACKET = re.compile("'([^']*)'"), re.compile(r"[\[({,]")
 _UNSEEN = re.compile(r"[\s'\"`“”‘’]+")
 _TOKEN = re.compile(r"[^\W_]+")
 _STATES = frozenset({"yes", "no", "true", "false", "am", "pm"})
-_CONTAINED, _SENTENCE, _SHORT = 60, 400, 40
-_NEAR = 40
+_CONTAINED, _SENTENCE, _SHORT, _NEAR = 60, 400, 40, 40
 _FEW, _SHORT_SYMBOL = 3, 4
 
 

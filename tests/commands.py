@@ -20,13 +20,10 @@ from workbench.verifiers.execution import levels
 Call = Callable[..., tuple[int, str, str]]
 
 
-def surveyed() -> list[levels.LevelStatus]:
-    """Sandboxes that hold, for the doctor: all attacks on each take ten seconds, and are for test_levels.py."""
-    return [levels.LevelStatus(level=level) for level in levels.SAFE_LEVELS]
-
-
-def surveyed_scratch() -> levels.LevelStatus:
-    return levels.LevelStatus(level="L3")
+def stub_sandboxes(patch: pytest.MonkeyPatch) -> None:
+    """Let the doctor find that all sandboxes hold; test_levels.py runs the attacks on them, which take ten seconds."""
+    patch.setattr(levels, "survey", lambda: [levels.LevelStatus(level=level) for level in levels.SAFE_LEVELS])
+    patch.setattr(levels, "survey_scratch", lambda: levels.LevelStatus(level="L3"))
 
 
 def in_process(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Call:
@@ -34,8 +31,7 @@ def in_process(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str
 
     def call(*arguments: object) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["workbench", *map(str, arguments)])
-        monkeypatch.setattr(levels, "survey", surveyed)
-        monkeypatch.setattr(levels, "survey_scratch", surveyed_scratch)
+        stub_sandboxes(monkeypatch)
         with pytest.raises(SystemExit) as ended:
             main()
         captured = capfd.readouterr()
@@ -54,8 +50,7 @@ def run(*arguments: object, cwd: Path | None = None, given: bytes = b"") -> Comp
     command = ["workbench", *map(str, arguments)]
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(said):
         patch.setattr(sys, "argv", command)
-        patch.setattr(levels, "survey", surveyed)
-        patch.setattr(levels, "survey_scratch", surveyed_scratch)
+        stub_sandboxes(patch)
         with chdir(cwd) if cwd else nullcontext(), _standard_input(given), pytest.raises(SystemExit) as ended:
             main()
     texts = [stream.buffer.getvalue().decode() for stream in (out, said) if isinstance(stream.buffer, BytesIO)]

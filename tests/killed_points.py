@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from tests.commands import stub_sandboxes
 from tests.older import newer_events
 
 _NAMING = ("rename", "replace", "link", "symlink", "unlink", "remove", "mkdir", "rmdir")
@@ -132,6 +133,8 @@ def _child(folder: str, words: list[str], point: int, telling: int) -> None:
         # A program with a version more opens the database.
         newer_events(pytest.MonkeyPatch())
         words = ["status", *words[1:]]
+    if words[0] == "doctor":
+        stub_sandboxes(pytest.MonkeyPatch())
     sys.argv = ["workbench", *words]
     sys.setprofile(points.watch)
     code: object = 0

@@ -20,6 +20,7 @@ from workbench.app.tui.kit.matrix_table import Matrix
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screens.accuracy import AccuracyScreen, SheetQuery
 from workbench.app.tui.screens.accuracy_items import AccuracyItemsScreen
+from workbench.app.tui.screens.compare import CompareScreen
 from workbench.config import settings_of
 from workbench.core.project import Project, open_project
 from workbench.core.selection import GROUPS, Condition, Selection
@@ -420,3 +421,20 @@ async def test_all_of_its_sentences_are_in_sight_at_80_columns(tmp_path: Path) -
         needed = said.get_content_height(said.content_size, app.size, said.content_size.width)
         assert needed > 3
         assert said.content_size.height == needed
+
+
+async def test_a_verifier_with_an_unfinished_run_is_not_compared(tmp_path: Path) -> None:
+    half = judged_project(tmp_path)
+    add_run(half, "half", {1: Outcome.CORRECT, 3: Outcome.CORRECT}, complete=False, items=16)
+    async with opened(half) as (app, pilot):
+        await press(pilot, *":y", "enter")
+        sheet = screen_of(app).sheet
+        assert sheet is not None
+        at = sheet.verifiers.index("half")
+        await press(pilot, *["down"] * at, "|")
+        assert isinstance(app.screen, AccuracyScreen)
+        assert notices(app)[-1] == "Two verifiers with complete runs are needed."
+        await press(pilot, *["up"] * at, "|")
+        compared = app.screen
+        assert isinstance(compared, CompareScreen)
+        assert "half" not in (compared.asked.a, compared.asked.b)

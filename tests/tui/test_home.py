@@ -216,6 +216,18 @@ async def test_enter_and_the_mouse_lead_there_too_and_the_cursor_stays_with_its_
         assert isinstance(app.screen, RunsScreen)
 
 
+async def test_the_cursor_stays_with_its_run_when_a_larger_one_comes_first(tmp_path: Path) -> None:
+    project = open_matters(tmp_path)
+    async with opened(project) as (app, pilot):
+        screen, briefing = screen_of(app, HomeScreen), app.screen.query_one("#home-briefing", OptionList)
+        before, count = screen.matters[0], len(screen.matters)
+        add_run(project, "another", {4: Outcome.CORRECT}, complete=False, items=60)
+        await until(pilot, lambda: len(screen.matters) == count + 1)
+        assert [matter.kind for matter in screen.matters[:2]] == [before.kind] * 2
+        assert briefing.highlighted is not None
+        assert screen.matters[briefing.highlighted].about == before.about != screen.matters[0].about
+
+
 async def test_what_takes_long_comes_later_and_what_counts_tell_does_not_wait(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,6 +17,7 @@ from workbench.core.files import part_folder
 from workbench.core.health import Rescued, TableRescued
 from workbench.core.progress import step
 from workbench.core.project import opened_project
+from workbench.core.text.figures import counted
 from workbench.data.formats.source import path_text
 from workbench.labelling.ledger import recompute
 
@@ -117,5 +118,5 @@ def _loss_notes(written: RescueOutcome) -> list[str]:
 
 
 def _lack_text(table: TableRescued) -> str:
-    lost = "an unknown number of rows" if table.missing is None else f"{max(table.missing, table.stand_ins):,} rows"
-    return f"{table.table} lacks {lost}"
+    missing = None if table.missing is None else max(table.missing, table.stand_ins)
+    return f"{table.table} lacks {'an unknown number of rows' if missing is None else counted(missing, 'row')}"

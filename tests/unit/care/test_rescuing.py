@@ -116,6 +116,8 @@ def test_an_item_that_only_a_damaged_row_names_lacks_no_text(rich: Path, tmp_pat
     copy(rich, tmp_path / "hurt.db")
     with closing(sqlite3.connect(tmp_path / "hurt.db")) as connection, connection:
         connection.execute("UPDATE verdicts SET completion_id = 9999 WHERE completion_id = 5")
-    found = {one.table: one for one in rescue(tmp_path / "hurt.db", tmp_path / "out.db").tables}
+    rescued = rescue(tmp_path / "hurt.db", tmp_path / "out.db")
+    found = {one.table: one for one in rescued.tables}
+    assert any(note.startswith("completions lacks 1 row: ") for note in rescued.notes)
     assert (found["completions"].stand_ins, found["completion_text"].stand_ins) == (1, 1)
     assert (found["completion_text"].rows, found["completion_text"].missing) == (240, 0)

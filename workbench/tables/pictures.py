@@ -6,7 +6,7 @@ The same plot gives the same bytes. Names are data: matplotlib doesn't read math
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import singledispatch
 from io import BytesIO
 from textwrap import fill
@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 from msgspec import Struct
 
 from workbench.core.errors import UsageError
-from workbench.core.text.figures import number
 from workbench.core.text.inert import inert
-from workbench.tables.document import Histogram, Intervals, Point, Scatter, limit_length, percentage
+from workbench.tables.document import Histogram, Intervals, Scatter, limit_length, percentage
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,28 +48,6 @@ _WIDTH_INCHES = 4.2
 """Height of a row and of an axis, in inches."""
 _MARKERS = "os^Dv<>ph*X"
 _DASHES: Final[tuple[Any, ...]] = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (5, 1.5, 1, 1.5)))
-_DARK_SHADE = 0.55
-"""Shade from which letters on it are white."""
-
-
-class Coefficients(Struct, frozen=True, kw_only=True):
-    """A plot of coefficients up to 1 with their intervals, one below the other."""
-
-    caption: str
-    points: tuple[Point, ...]
-
-
-class Heatmap(Struct, frozen=True, kw_only=True):
-    """A grid of shares by row and column, each printed and shaded.
-
-    Attributes:
-        cells: The shares, row by row; None if undefined.
-    """
-
-    caption: str
-    rows: tuple[str, ...]
-    columns: tuple[str, ...]
-    cells: tuple[tuple[float | None, ...], ...]
 
 
 class Curve(Struct, frozen=True, kw_only=True):
@@ -87,7 +64,7 @@ class Curves(Struct, frozen=True, kw_only=True):
     lines: tuple[Curve, ...]
 
 
-Picture: TypeAlias = Intervals | Coefficients | Scatter | Histogram | Heatmap | Curves
+Picture: TypeAlias = Intervals | Scatter | Histogram | Curves
 
 
 def require_matplotlib() -> None:
@@ -144,7 +121,17 @@ def _draw(drawn: Picture, figure: Figure) -> None:
 
 @_draw.register(Intervals)
 def _intervals(drawn: Intervals, figure: Figure) -> None:
-    axes = _draw_points(figure, drawn.points, scale=100, shown=percentage)
+    axes = _axes(figure, _WIDTH_INCHES, _ROW_INCHES * len(drawn.points) + 0.1)
+    for place, point in enumerate(drawn.points):
+        axes.plot([100 * point.low, 100 * point.high], [place, place], color="black", linewidth=1, marker="|")
+        axes.plot([100 * point.value], [place], color="black", marker="o", markersize=4)
+        said = f"{percentage(point.value)} [{percentage(point.low)}, {percentage(point.high)}]"
+        axes.annotate(said, (1.02, place), xycoords=axes.get_yaxis_transform(), va="center")
+    axes.set_yticks(range(len(drawn.points)), [_short_label(point.label) for point in drawn.points])
+    axes.set_ylim(max(len(drawn.points), 1) - 0.5, -0.5)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="x", color="0.9", linewidth=0.6)
+    axes.set_axisbelow(True)
     low, high = drawn.axis or (0.0, 1.0)
     axes.set_xlim(100 * low, 100 * high)
     if drawn.mark is not None:
@@ -152,28 +139,6 @@ def _intervals(drawn: Intervals, figure: Figure) -> None:
         said = f"{_short_label(drawn.mark_label)} {percentage(drawn.mark)}"
         axes.annotate(said, (100 * drawn.mark, 1), xycoords=axes.get_xaxis_transform(), ha="center", va="bottom")
     axes.set_xlabel(_caption(drawn.caption))
-
-
-@_draw.register(Coefficients)
-def _coefficients(drawn: Coefficients, figure: Figure) -> None:
-    axes = _draw_points(figure, drawn.points, scale=1, shown=number)
-    axes.set_xlim(min(0.0, *(point.low for point in drawn.points)), 1.0)
-    axes.set_xlabel(_caption(drawn.caption))
-
-
-def _draw_points(figure: Figure, points: Sequence[Point], *, scale: float, shown: Any) -> Axes:
-    axes = _axes(figure, _WIDTH_INCHES, _ROW_INCHES * len(points) + 0.1)
-    for place, point in enumerate(points):
-        axes.plot([scale * point.low, scale * point.high], [place, place], color="black", linewidth=1, marker="|")
-        axes.plot([scale * point.value], [place], color="black", marker="o", markersize=4)
-        said = f"{shown(point.value)} [{shown(point.low)}, {shown(point.high)}]"
-        axes.annotate(said, (1.02, place), xycoords=axes.get_yaxis_transform(), va="center")
-    axes.set_yticks(range(len(points)), [_short_label(point.label) for point in points])
-    axes.set_ylim(max(len(points), 1) - 0.5, -0.5)
-    axes.tick_params(axis="y", length=0)
-    axes.grid(axis="x", color="0.9", linewidth=0.6)
-    axes.set_axisbelow(True)
-    return axes
 
 
 def _caption(text: str) -> str:
@@ -235,33 +200,6 @@ def _histogram(drawn: Histogram, figure: Figure) -> None:
     axes.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1.06), ncols=2, borderaxespad=0)
     axes.set_xlabel(_caption(drawn.caption))
     axes.set_ylabel("items")
-
-
-@_draw.register(Heatmap)
-def _matrix(drawn: Heatmap, figure: Figure) -> None:
-    axes = _axes(figure, 0.42 * len(drawn.columns), _ROW_INCHES * len(drawn.rows))
-    shares = [share for line in drawn.cells for share in line if share is not None]
-    low, high = min(shares, default=0.0), max(shares, default=1.0)
-    for y, line in enumerate(drawn.cells):
-        for x, share in enumerate(line):
-            # Darker means less accurate.
-            shade = 0.0 if share is None or low == high else 0.75 * (high - share) / (high - low)
-            top, bottom = (1 - (y + edge) / len(drawn.rows) for edge in (0, 1))
-            axes.axvspan(x, x + 1, bottom, top, color=str(1 - shade), linewidth=0)
-            axes.annotate(
-                percentage(share, 0),
-                (x + 0.5, y + 0.5),
-                ha="center",
-                va="center",
-                color="white" if shade > _DARK_SHADE else "black",
-            )
-    axes.set(xlim=(0, max(len(drawn.columns), 1)), ylim=(max(len(drawn.rows), 1), 0))
-    axes.set_xticks(
-        [x + 0.5 for x in range(len(drawn.columns))], [_short_label(name) for name in drawn.columns], rotation=90
-    )
-    axes.set_yticks([y + 0.5 for y in range(len(drawn.rows))], [_short_label(name) for name in drawn.rows])
-    axes.tick_params(length=0, top=True, bottom=False, labeltop=True, labelbottom=False)
-    axes.set_xlabel(_caption(drawn.caption))
 
 
 @_draw.register(Curves)

@@ -9,7 +9,7 @@ import pytest
 
 from workbench.core.errors import UsageError
 from workbench.tables.document import Dot, Histogram, Intervals, Point, Scatter
-from workbench.tables.pictures import Coefficients, Heatmap, Picture, PictureFormat, draw_picture, require_matplotlib
+from workbench.tables.pictures import Picture, PictureFormat, draw_picture, require_matplotlib
 
 pytest.importorskip("matplotlib")
 
@@ -17,12 +17,10 @@ NAME = "$\\frac{x}$ <b>&\x1b[31m\u202e漢字" + "w" * 90
 POINTS = (Point(NAME, 0.5, 0.4, 0.6), Point("rules", 0.9, 0.8, 1.0))
 PICTURES: dict[str, Picture] = {
     "intervals": Intervals(caption=NAME, points=POINTS, mark=0.5, mark_label=NAME, axis=(0.0, 1.0)),
-    "coefficients": Coefficients(caption=NAME, points=(Point(NAME, -0.1, -0.3, 0.2),)),
     "scatter": Scatter(
         caption="", x_label="x", y_label="y", dots=tuple(Dot(f"judge-{n}", 0.1, 0.1) for n in range(20)), diagonal=True
     ),
     "histogram": Histogram(caption="", edges=(0.0, 0.5, 1.0), first=(1, 2), second=(0, 9), names=("a", NAME), mark=0.4),
-    "matrix": Heatmap(caption="", rows=(NAME, "b"), columns=("A", "B"), cells=((0.1, None), (0.9, 0.9))),
 }
 FORMATS = get_args(PictureFormat)
 

@@ -9,20 +9,14 @@ from pathlib import Path
 from typing import Final, get_args
 
 from workbench.core.errors import FormatError, opt
-from workbench.core.selection import group_name
 from workbench.data.formats.writing import new_file
 from workbench.measuring.costs import cost_plot
-from workbench.measuring.report.common import accuracy_of_all_plot, by_cell, own, rates_plot, sizes, verifier_name
+from workbench.measuring.report.common import accuracy_of_all_plot, own, rates_plot
 from workbench.measuring.report.contents import Contents
 from workbench.measuring.report.figures import calibration_plot, spread_plot, type_plots
-from workbench.measuring.report.people import with_aliases
-from workbench.statistics.records.agreement import AgreementReport
-from workbench.statistics.records.report import AccuracyReport
-from workbench.tables.document import Point
-from workbench.tables.pictures import Coefficients, Heatmap, Picture, PictureFormat, draw_picture, require_matplotlib
+from workbench.tables.pictures import Picture, PictureFormat, draw_picture, require_matplotlib
 
 FORMATS: Final[tuple[PictureFormat, ...]] = get_args(PictureFormat)
-_MATRICES = ("type", "subtype", "domain")
 _UNSAFE = re.compile(r"[^A-Za-z0-9]+")
 
 
@@ -34,9 +28,6 @@ def pictures(contents: Contents) -> Iterator[tuple[str, Picture]]:
         yield "errors", errors
     if contents.costs is not None and (priced := cost_plot(contents.costs)) is not None:
         yield "cost", priced
-    for by in _MATRICES:
-        if (report := contents.by.get(by)) is not None:
-            yield f"accuracy-by-{by}", _type_heatmap(contents, by, report)
     if (report := contents.by.get("type")) is not None:
         for code, plot in type_plots(contents, report).items():
             yield f"accuracy-{_UNSAFE.sub('-', code)}", plot
@@ -46,35 +37,6 @@ def pictures(contents: Contents) -> Iterator[tuple[str, Picture]]:
         yield f"scores-{name}", spread_plot(found)
         if found.probability:
             yield f"calibration-{name}", calibration_plot(found)
-    if contents.agreement is not None and (points := tuple(_agreement_points(with_aliases(contents.agreement)))):
-        caption = "Agreement between annotators, with its 95 % interval."
-        yield "agreement", Coefficients(caption=caption, points=points)
-
-
-def _type_heatmap(contents: Contents, by: str, report: AccuracyReport) -> Heatmap:
-    cells, size = by_cell(report), sizes(report)
-    groups = [*(group for group in size if group is not None), None]
-    found = [[cells.get((row.verifier, group)) for group in groups] for row in own(contents)]
-    return Heatmap(
-        caption=f"Accuracy (%) by {by}, the less the darker; n in brackets.",
-        rows=tuple(verifier_name(row) for row in own(contents)),
-        columns=tuple(
-            f"{'all' if group is None else group_name(group, by)} ({size.get(group, 0):,})" for group in groups
-        ),
-        cells=tuple(tuple(None if row is None else row.accuracy for row in line) for line in found),
-    )
-
-
-def _agreement_points(found: AgreementReport) -> Iterator[Point]:
-    over_all = (
-        ("Krippendorff’s alpha", found.krippendorff_alpha, found.alpha_ci),
-        ("Gwet’s AC1", found.gwet_ac1, found.ac1_ci),
-        ("Fleiss’ kappa", found.fleiss_kappa, found.fleiss_ci),
-    )
-    pairs = ((f"Cohen’s kappa, {' and '.join(one.pair)}", one.kappa, one.ci) for one in found.cohen_kappa)
-    for label, value, ci in (*over_all, *pairs):
-        if value is not None and ci is not None:
-            yield Point(label, value, *ci)
 
 
 def make_folder(folder: Path) -> None:

@@ -88,7 +88,7 @@ def test_its_plots_are_files_for_a_paper(project: Project, tmp_path: Path) -> No
         done = write(project, None, figures=place)
     assert done.size is None
     names = {path.stem for path in folder.iterdir()}
-    assert {"accuracy", "errors", "accuracy-by-type", "accuracy-by-subtype", "accuracy-A", "accuracy-C"} <= names
+    assert {"accuracy", "errors", "accuracy-A", "accuracy-C"} <= names
     assert {"scores-1-scores", "calibration-1-scores"} <= names
     assert len(list(folder.iterdir())) == 3 * len(names) == len(done.figures)
     assert all(path.read_bytes() == (tmp_path / "again" / path.name).read_bytes() for path in folder.iterdir())

@@ -268,7 +268,7 @@ async def test_the_report_is_written_beside_the_database(tmp_path: Path) -> None
         assert str(path) in notices(app)[-1]
         assert '"alpha_ci"' in path.read_text()
         await press(pilot, "e", "1", "e", "3")
-        assert "Krippendorff’s alpha" in (tmp_path / "p-agreement-correctness.csv").read_text("utf-8")
+        assert "alpha nominal" in (tmp_path / "p-agreement-correctness.csv").read_text("utf-8")
         assert "toprule" in (tmp_path / "p-agreement-correctness.tex").read_text("utf-8")
 
 

@@ -8,15 +8,15 @@ from typing import Any, Final
 
 from workbench.benchmarks.card.contents import Conflicts, SetContents, title_of
 from workbench.benchmarks.records import DiffRow, LeaderboardLine, SetDiff
-from workbench.core.label import EXCLUSION_REASONS, FAST_MS
+from workbench.core.label import EXCLUSION_REASONS
 from workbench.core.sets import SetKind, SetReport, Shortfall, StoredSet, Stratum
 from workbench.core.taxonomy import type_display
-from workbench.core.text.figures import NONE, counted
+from workbench.core.text.figures import counted
 from workbench.measuring.report.common import decimal, interval, other_metrics, selected_by_note, share, verifier_name
 from workbench.measuring.report.people import PROTOCOLS, agreement_blocks, data_section, methods_section, runs_table
-from workbench.statistics.records.agreement import AgreementReport, AnnotatorQuality
+from workbench.statistics.records.agreement import AgreementReport
 from workbench.tables.document import Block, Case, Facts, Group, Paragraph, Passage, Section, Table, percentage
-from workbench.tables.table import Column, Columns, count, ends, table, text, word
+from workbench.tables.table import Column, Columns, count, ends, table, word
 
 
 def leaderboard_table(name: str, lines: Sequence[LeaderboardLine]) -> Table:
@@ -152,7 +152,7 @@ def labels(found: SetContents) -> Section:
     blocks: list[Block] = [Facts(tuple(_label_facts(found)))]
     correctness = found.contents.agreement
     if correctness is not None:
-        blocks += [_annotators_table(correctness), Group(title="Correctness", blocks=agreement_blocks(correctness))]
+        blocks.append(Group(title="Correctness", blocks=agreement_blocks(correctness)))
     if found.types is not None:
         blocks.append(Group(title="Answer subtype", blocks=agreement_blocks(found.types)))
     if found.pool is not None:
@@ -194,24 +194,6 @@ def _conflicts_text(found: Conflicts) -> str:
     if found.unsettled:
         ended.append(f"{found.unsettled:,} without a decision by a third person")
     return f"{said}: {', '.join(ended)}" if ended else said
-
-
-_ANNOTATORS: Columns[AnnotatorQuality] = (
-    word("Annotator", lambda one: one.name),
-    count("Labels", lambda one: one.labels),
-    share("Same as others (%)", lambda one: one.with_others.share),
-    share("Upheld (%)", lambda one: one.upheld.share),
-    text("Median time (s)", lambda one: NONE if one.median_ms is None else f"{one.median_ms / 1000:.1f}"),
-    share(f"Under {FAST_MS // 1000} s (%)", lambda one: one.fast.share),
-)
-
-
-def _annotators_table(found: AgreementReport) -> Table:
-    everyone = people(len(found.per_annotator))
-    counting = "" if found.annotators == len(found.per_annotator) else f", {found.annotators:,} with labels that count"
-    caption = f"{everyone}{counting}, {counted(len(found.cohen_kappa), 'pair')}."
-    note = "Same as others: mean over items with two labels or more. Upheld: of conflicts resolved by a third person."
-    return table(caption, _ANNOTATORS, found.per_annotator, notes=(note,))
 
 
 def leaderboard(found: SetContents) -> Section:

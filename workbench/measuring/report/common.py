@@ -70,16 +70,12 @@ def interval(ci: tuple[float, float] | None) -> str:
     return NONE if ci is None else f"{percentage(ci[0])}–{percentage(ci[1])}"
 
 
-def decimal(value: float | None, digits: int = 3) -> str:
-    return NONE if value is None else f"{value:.{digits}f}".replace("-", "−")
+def decimal(value: float | None) -> str:
+    return NONE if value is None else f"{value:.3f}".replace("-", "−")
 
 
-def share(heading: str, value: Callable[[Record], float | None], *, there: bool = True) -> Column[Record]:
-    return column(heading, value, percentage, there=there)
-
-
-def decimals(heading: str, value: Callable[[Record], float | None], *, there: bool = True) -> Column[Record]:
-    return column(heading, value, decimal, there=there)
+def share(heading: str, value: Callable[[Record], float | None]) -> Column[Record]:
+    return column(heading, value, percentage)
 
 
 def other_metrics(rows: Sequence[Struct]) -> Iterator[Column[Any]]:
@@ -89,7 +85,7 @@ def other_metrics(rows: Sequence[Struct]) -> Iterator[Column[Any]]:
         if name in rows[0].__struct_fields__ and name != "accuracy":
             there = not metric.is_optional or any(value is not None for value in values)
             heading = metric.heading[0].upper() + metric.heading[1:]
-            yield (share if metric.unit else decimals)(heading, attrgetter(name), there=there)
+            yield column(heading, attrgetter(name), percentage if metric.unit else decimal, there=there)
 
 
 class ColourScale:
@@ -110,10 +106,6 @@ class ColourScale:
         coloured = self._low < self._high and not is_baseline(row)
         step = shade(row.accuracy, self._low, self._high) if coloured else None
         return Cell(percentage(row.accuracy), shade=step, small=small)
-
-    @staticmethod
-    def plain(share: float | None) -> Cell:
-        return Cell(percentage(share))
 
 
 def by_cell(report: AccuracyReport) -> dict[tuple[str, str | None], AccuracyRow]:

@@ -3,10 +3,9 @@ errors, code."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 from workbench.core.selection import group_name
-from workbench.core.taxonomy import UNTYPED
 from workbench.core.text.excerpt import shorten_line
 from workbench.core.text.figures import NONE, counted, shade
 from workbench.measuring.accuracy_tables import accuracy_tables, is_baseline
@@ -48,14 +47,12 @@ from workbench.tables.document import (
     difference,
     percentage,
 )
-from workbench.tables.table import Columns, count, table, text, word
+from workbench.tables.table import Column, Columns, count, table, text, word
 
-_OPEN = ("subtype", "domain")
+_OPEN = ("type", "subtype", "domain")
 """Breakdowns that are not collapsed."""
 _MARK = "*"
 """Marks a q-value below `LEVEL`."""
-_MAX_ABREAST = 5
-"""Most verifiers side by side in one table, in addition to baselines."""
 _MAX_GROUPS = 60
 _WORDS = {
     "type": "answer type",
@@ -70,20 +67,11 @@ _IN_FULL = ("type", "subtype", "domain")
 def breakdown_section(contents: Contents) -> Section | None:
     blocks: list[Block] = []
     for by, report in contents.by.items():
+        tables = (_group_table(contents, by, report),)
+        blocks.append(Group(title=f"By {_WORDS.get(by, by)}", blocks=tables, folded=by not in _OPEN))
         if by == "type":
-            blocks += [across(contents, report), _type_plots(contents, report)]
-        else:
-            blocks += _breakdown_tables(contents, by, report)
+            blocks.append(_type_plots(contents, report))
     return Section("breakdown", "Accuracy by group", tuple(blocks)) if blocks else None
-
-
-def _breakdown_tables(contents: Contents, by: str, report: AccuracyReport) -> list[Group]:
-    first, *rest = down(contents, by, report)
-    title = f"By {_WORDS.get(by, by)}"
-    if by not in _OPEN:
-        return [Group(title=title, blocks=(first, *rest), folded=True)]
-    folded = [Group(title=f"{title}: further verifiers", blocks=tuple(rest), folded=True)] if rest else []
-    return [Group(title=title, blocks=(first,)), *folded]
 
 
 def _type_plots(contents: Contents, report: AccuracyReport) -> Group:
@@ -105,84 +93,38 @@ def type_plots(contents: Contents, report: AccuracyReport) -> dict[str, Interval
     }
 
 
-def across(contents: Contents, report: AccuracyReport) -> Table:
-    cells, size = by_cell(report), sizes(report)
-    groups = [group for group in size if group is not None]
-    scale = ColourScale(report.rows)
-    averages = {row.verifier: row.macro for row in report.averages}
-    rows = [Row((Cell("n"), *(Cell(f"{size.get(group, 0):,}") for group in (*groups, None)), Cell("")), "aside")]
-    for row in ranked(contents):
-        line = [scale.cell(found, delta(found)) for group in groups for found in [cells.get((row.verifier, group))]]
-        line += [scale.cell(cells.get((row.verifier, None))), ColourScale.plain(averages.get(row.verifier))]
-        rows.append(Row((Cell(verifier_name(row)), *line), "aside" if is_baseline(row) else ""))
-    heads = [Head(group_name(group, "type")) for group in groups]
-    return Table(
-        caption="Accuracy (%) by answer type, and in small print the difference from all items in points. Micro is the "
-        f"average over items, macro over types. Protocol {report.protocol}, gold {report.gold_choice}.",
-        head=((Head("Verifier"), *heads, Head("Micro"), Head("Macro")),),
-        rows=tuple(rows),
-        notes=(scale.note, *_test_notes(contents, report), *selected_by_note(report.rows)),
-    )
-
-
-def down(contents: Contents, by: str, report: AccuracyReport) -> list[Table]:
-    """Tabulate groups as rows and verifiers as columns, in several tables if there are too many verifiers for one."""
-    verifiers = own(contents)
-    baselines = [row for row in ranked(contents) if is_baseline(row)]
-    parts = [verifiers[first : first + _MAX_ABREAST] for first in range(0, len(verifiers), _MAX_ABREAST)]
-    return [_group_table(contents, by, report, [*part, *baselines], number) for number, part in enumerate(parts)]
-
-
-def _group_table(
-    contents: Contents, by: str, report: AccuracyReport, verifiers: list[AccuracyRow], number: int
-) -> Table:
-    cells, size = by_cell(report), sizes(report)
-    scale = ColourScale(report.rows)
+def _group_table(contents: Contents, by: str, report: AccuracyReport) -> Table:
+    cells, size, scale = by_cell(report), sizes(report), ColourScale(report.rows)
     groups = [group for group in size if group is not None]
     shown = set(sorted(groups, key=lambda group: -size[group])[:_MAX_GROUPS])
-    rows: list[Row] = []
-    for group in groups:
-        if group in shown:
-            rows += _type_row(contents, group, verifiers, rows) if by == "subtype" else []
-            line = [cells.get((row.verifier, group)) for row in verifiers]
-            # Items without a type get a column next to the types.
-            inside = by == "subtype" and group != UNTYPED
-            name = f"{'   ' if inside else ''}{group_name(group, by)}"
-            own_cells = (Cell(name), Cell(f"{size[group]:,}"), *(scale.cell(row, delta(row)) for row in line))
-            rows.append(Row(own_cells, "total" if by == "subtype" and not inside else ""))
-    everything = [scale.cell(cells.get((row.verifier, None))) for row in verifiers]
-    rows.append(Row((Cell("all"), Cell(f"{size.get(None, 0):,}"), *everything), "total"))
+
+    def of(verifier: AccuracyRow) -> Column[str | None]:
+        def cell(group: str | None) -> Cell:
+            row = cells.get((verifier.verifier, group))
+            return scale.cell(row, delta(row))
+
+        return text(verifier_name(verifier), cell)
+
+    columns: Columns[str | None] = (
+        word("Group", lambda group: group_name(group, by)),
+        count("n", lambda group: size.get(group, 0)),
+        *map(of, ranked(contents)),
+    )
     left_out = len(groups) - len(shown)
-    return Table(
-        caption=f"Accuracy (%) by {_WORDS.get(by, by)}, and in small print the difference from "
+    return table(
+        f"Accuracy (%) by {_WORDS.get(by, by)}, and in small print the difference from "
         f"{'the type' if by == 'subtype' else 'all items'} in points. "
         f"Protocol {report.protocol}, gold {report.gold_choice}.",
-        head=((Head("Group"), Head("n"), *(Head(verifier_name(row)) for row in verifiers)),),
-        rows=tuple(rows),
+        columns,
+        [*(group for group in groups if group in shown), None],
         notes=(
             scale.note,
-            *(_test_notes(contents, report) if number == 0 else ()),
+            *_test_notes(contents, report),
+            *selected_by_note(report.rows),
             *((f"{left_out:,} smaller groups are left out here.",) if left_out else ()),
         ),
+        kind=lambda group: "total" if group is None else "",
     )
-
-
-def _type_row(contents: Contents, subtype: str, verifiers: Sequence[AccuracyRow], rows: list[Row]) -> list[Row]:
-    report = contents.by.get("type")
-    kind = subtype[:1]
-    name = group_name(kind, "type")
-    if report is None or any(row.kind == "total" and row.cells[0].text == name for row in rows):
-        return []
-    cells, size = by_cell(report), sizes(report)
-    if kind not in size:
-        return []
-    line = [cells.get((row.verifier, kind)) for row in verifiers]
-    return [
-        Row(
-            (Cell(name), Cell(f"{size[kind]:,}"), *(ColourScale.plain(row.accuracy if row else None) for row in line)),
-            "total",
-        )
-    ]
 
 
 def delta(row: AccuracyRow | None) -> str:

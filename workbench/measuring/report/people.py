@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from msgspec import structs
 
-from workbench.core.label import EXCLUSION_REASONS, Task
+from workbench.core.label import EXCLUSION_REASONS
 from workbench.core.options import TableForm
 from workbench.core.taxonomy import type_display
 from workbench.core.text.figures import NONE, counted
 from workbench.core.verdict import GoldChoice, Protocol3
-from workbench.labelling.agreement.text import ceiling_in_words, of_round, too_few
+from workbench.labelling.agreement.text import agreement_tables, ceiling_in_words, head
 from workbench.measuring.paper import paper_counts
 from workbench.measuring.records.documents import DataCard, ImportedFile, NamedCount
-from workbench.measuring.report.common import best_constant, decimal, interval, share
+from workbench.measuring.report.common import best_constant, share
 from workbench.measuring.report.contents import Contents, ErrorExample, ErrorKind, Errors, RunFacts
-from workbench.statistics.records.agreement import AgreementReport, Ends, PairAgreement
+from workbench.statistics.records.agreement import AgreementReport
 from workbench.tables.document import (
     Block,
     Case,
@@ -27,14 +27,10 @@ from workbench.tables.document import (
     Passage,
     Section,
     Table,
-    heads,
     percentage,
-    row,
 )
 from workbench.tables.files import format_tables
-from workbench.tables.table import Column, Columns, column, count, ends, table, text, word
-
-_OF: Final[dict[Task, str]] = {"correctness": "correctness", "type": "the answer subtype"}
+from workbench.tables.table import Column, Columns, count, table, text, word
 
 
 def people_section(contents: Contents) -> Section | None:
@@ -45,12 +41,11 @@ def people_section(contents: Contents) -> Section | None:
 
 
 def agreement_blocks(found: AgreementReport) -> tuple[Block, ...]:
-    pairs = (_pairs_table(found),) if found.cohen_kappa else ()
-    return Paragraph(_agreement_sentence(found)), _coefficients_table(found), *pairs
+    return Paragraph(f"{head(found)}."), *agreement_tables(found)
 
 
 def agreement_as(found: AgreementReport, form: TableForm) -> str:
-    return format_tables((block for block in agreement_blocks(found) if isinstance(block, Table)), form)
+    return format_tables(agreement_tables(found), form)
 
 
 def with_aliases(found: AgreementReport) -> AgreementReport:
@@ -70,51 +65,6 @@ def renamed(found: AgreementReport, names: Mapping[str, str]) -> AgreementReport
         confounded=of_two(found.confounded),
         per_annotator=[structs.replace(row, name=called(row.name)) for row in found.per_annotator],
     )
-
-
-def _agreement_sentence(found: AgreementReport) -> str:
-    shares = found.prevalence or {}
-    said = ", ".join(f"{name} {percentage(share)} %" for name, share in sorted(shares.items(), key=lambda one: -one[1]))
-    return (
-        f"{found.annotators} people gave {found.labels:,} first-pass labels{of_round(found)} that count "
-        f"on {found.items:,} items; {found.paired:,} items have two or more. They said: {said or 'nothing yet'}. "
-        f"{found.unblinded:,} labels of people who had seen gold, verdicts or others’ labels are left out."
-    )
-
-
-def _coefficients_table(found: AgreementReport) -> Table:
-    rows = (
-        row("Observed agreement (%)", percentage(found.percent_agreement), interval(found.percent_ci)),
-        row("Krippendorff’s alpha", decimal(found.krippendorff_alpha), _interval_text(found.alpha_ci)),
-        row("Gwet’s AC1", decimal(found.gwet_ac1), _interval_text(found.ac1_ci)),
-        row("Fleiss’ kappa", decimal(found.fleiss_kappa), _interval_text(found.fleiss_ci)),
-        row("PABAK", decimal(found.pabak), ""),
-    )
-    return Table(
-        caption=f"Agreement on {_OF[found.task or 'correctness']} over {found.paired:,} items.",
-        head=(heads("Figure", "Value", "95 % interval"),),
-        rows=rows,
-        notes=(
-            f"Observed agreement: Wilson, clustered; the others: jackknife by {found.interval_by}.",
-            *([f"{too_few(found, found.interval_by).capitalize()}."] if found.alpha_ci is None else []),
-        ),
-    )
-
-
-def _pairs_table(found: AgreementReport) -> Table:
-    columns: Columns[PairAgreement] = (
-        word("A", lambda pair: pair.pair[0]),
-        word("B", lambda pair: pair.pair[1]),
-        count("n", lambda pair: pair.n),
-        column("Agree (%)", lambda pair: pair.agreement, percentage),
-        column("Cohen’s kappa", lambda pair: pair.kappa, decimal),
-        ends(lambda pair: pair.ci, _interval_text),
-    )
-    return table("All pairs of people with common items.", columns, found.cohen_kappa)
-
-
-def _interval_text(ci: Ends | None) -> str:
-    return "" if ci is None else f"{decimal(ci[0])} to {decimal(ci[1])}"
 
 
 # -- Methods and provenance: how the metrics were computed, and what is needed to reproduce them.

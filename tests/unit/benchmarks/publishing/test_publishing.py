@@ -185,7 +185,7 @@ def test_the_card_counts_agreement_and_conflicts_on_the_published_labels(project
         import_files(again, plan_import([folder / f"data/{name}/test-00000-of-00001.parquet"]), dataset="again")
         assert import_labels(again, folder / f"annotations/{name}.jsonl").refused == 0
         found = agreement(again)
-        assert f"over {found.paired} item" in card
+        assert f"{found.paired} with two labels or more" in card
         assert f" of {found.paired} item" in card
         if name == "conflict":
             assert (found.paired, found.percent_agreement) == (1, 0)
@@ -203,7 +203,7 @@ def test_people_have_pseudonyms_unless_names_are_asked_for(made: Made, project: 
     publish(project, PublishOptions(sets=("small",), folder=project.path.with_name("named"), names=True))
     named = project.path.with_name("named")
     assert {line["annotator"] for line in lines_of(named, "annotations/small.jsonl")} == {"amira", "ben", "chidi"}
-    assert "| amira | ben |" in (named / "README.md").read_text()
+    assert "| amira – ben |" in (named / "README.md").read_text()
 
 
 def test_checks_stay_with_the_coordinator(project: Project, made: Made) -> None:

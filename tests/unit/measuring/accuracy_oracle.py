@@ -1,4 +1,4 @@
-"""Every figure of an accuracy report, written down plainly: scikit-learn, statsmodels, whole numbers; no workbench."""
+"""The figures of an accuracy report, computed with scikit-learn, statsmodels and integers, without workbench."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def metrics(gold: tuple[int, ...], said: tuple[int, ...]) -> tuple[tuple[str, An
 
 
 def area(scored: Sequence[Judged]) -> float | None:
-    """The area under the ROC curve, whatever the protocol."""
+    """Return the area under the ROC curve."""
     from sklearn.metrics import roc_auc_score
 
     gold = [item.gold for item in scored]
@@ -96,7 +96,7 @@ def area(scored: Sequence[Judged]) -> float | None:
 
 
 def design_effect(counted: Sequence[Counted]) -> float:
-    """How much questions widen the interval, at least 1."""
+    """Return the factor by which clustering by question widens the interval, at least 1."""
     n, right = len(counted), sum(item.right for item in counted)
     by_question = defaultdict(list)
     for item in counted:
@@ -161,11 +161,11 @@ def by_chance(items: Sequence[Judged], group: str, protocol: str) -> float | Non
     drawn = [own for (name, _), own in pieces.items() if name == group]
     kinds = Counter(zip(sizes, hits, strict=True))
 
-    def apart(hits: int, items: int, squares: int) -> float:
+    def standard_errors(hits: int, items: int, squares: int) -> float:
         variance = spread * (items + alike * (squares - items))
         return abs(hits - share * items) / sqrt(variance) if variance > 1e-9 else 0.0
 
-    observed = apart(sum(map(sum, drawn)), sum(map(len, drawn)), sum(len(own) ** 2 for own in drawn))
+    observed = standard_errors(sum(map(sum, drawn)), sum(map(len, drawn)), sum(len(own) ** 2 for own in drawn))
     *others, ((size, right), number) = sorted(kinds.items(), key=lambda kind: kind[1])
     as_far = total = 0
     for taken in product(*(range(min(often, len(drawn)) + 1) for _, often in others)):
@@ -176,7 +176,7 @@ def by_chance(items: Sequence[Judged], group: str, protocol: str) -> float | Non
         ways = comb(number, left) * prod(comb(often, some) for (_, often), some in zip(others, taken, strict=True))
         totals = [sum(some * value(kind) for kind, some in chosen) for value in (_hits, _items, _squares)]
         total += ways
-        as_far += ways * (apart(*totals) >= observed - 1e-8)
+        as_far += ways * (standard_errors(*totals) >= observed - 1e-8)
     return as_far / total
 
 

@@ -1,4 +1,4 @@
-"""What the columns must say, worked out row by row from the tables."""
+"""The expected columns, computed row by row from the tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Complete runs with given verdicts, put straight into the tables."""
+"""Complete runs with fixed verdicts, written directly to the tables."""
 
 from __future__ import annotations
 

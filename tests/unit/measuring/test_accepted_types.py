@@ -1,4 +1,4 @@
-"""Accepted answer types have a word of their own: nobody has labelled such items, and no conflict was settled."""
+"""Accepted answer types are a separate state: such items were neither labelled nor adjudicated."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from workbench.labelling.rulings import offers
 from workbench.measuring.briefing import status
 
 
-def test_they_are_neither_labelled_nor_settled_and_the_numbers_add_up(tmp_path: Path) -> None:
+def test_accepted_types_are_counted_separately_and_totals_add_up(tmp_path: Path) -> None:
     untyped = [row | {"type": None, "subtype": None, "types": "labelled"} for row in numbered(6)]
     project = make_project(tmp_path, untyped)
     Record(project).table(("ann", "bob"), ("A1 A1", "A2 A1"), task="type")
@@ -41,7 +41,7 @@ def test_they_are_neither_labelled_nor_settled_and_the_numbers_add_up(tmp_path: 
     project.close()
 
 
-def test_who_has_only_accepted_types_has_settled_none_of_the_conflicts_that_are_offered(tmp_path: Path) -> None:
+def test_accepting_types_resolves_no_offered_conflict(tmp_path: Path) -> None:
     untyped = [row | {"type": None, "subtype": None, "types": "labelled"} for row in numbered(6)]
     project = make_project(tmp_path, untyped)
     Record(project).table(("ann", "bob"), ("A1 A1", "A2 A2"), task="type")
@@ -52,7 +52,7 @@ def test_who_has_only_accepted_types_has_settled_none_of_the_conflicts_that_are_
     project.close()
 
 
-def test_without_them_nothing_is_said_of_them(tmp_path: Path) -> None:
+def test_the_state_is_hidden_without_accepted_types(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(2))
     Record(project).say("ann", 1, "c")
     assert list(status(project).shown_states) == ["unlabelled", "labelled", "conflict", "final", "excluded"]

@@ -73,7 +73,7 @@ def project(tmp_path: Path, rows: list[dict[str, Any]]) -> Project:
 
 
 def judged(project: Project, verifier: str) -> list[tuple[str, str | None, int, int]]:
-    """(question, subtype, gold, outcome) of rows with imported gold and a verdict, by a plain query of its own."""
+    """Query (question, subtype, gold, outcome) of rows with imported gold and a verdict."""
     return (
         project.database.reader()
         .execute(
@@ -99,7 +99,7 @@ def predictions(pairs: list[tuple[int, int]], protocol: Protocol3) -> tuple[list
 @pytest.mark.parametrize("protocol", ["forced", "strict", "decided"])
 @pytest.mark.parametrize("verifier", ["noisy", "partial"])
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_every_figure_equals_the_oracles(project: Project, verifier: str, protocol: Protocol3) -> None:
+def test_every_metric_equals_the_oracle(project: Project, verifier: str, protocol: Protocol3) -> None:
     from sklearn.metrics import accuracy_score, balanced_accuracy_score, matthews_corrcoef
 
     report = accuracy(project, verifiers=(verifier,), by="subtype", protocol=protocol)
@@ -123,7 +123,7 @@ def test_every_figure_equals_the_oracles(project: Project, verifier: str, protoc
         assert row.coverage == pytest.approx(sum(item[3] < 2 for item in rows) / len(rows))
 
 
-def test_the_baseline_stands_in_every_table_with_mcc_0(project: Project) -> None:
+def test_every_table_has_the_baseline_with_mcc_0(project: Project) -> None:
     for protocol in ("forced", "strict", "decided"):
         report = accuracy(project, by="type", protocol=protocol)
         baseline = [row for row in report.rows if row.verifier == "always-incorrect"]
@@ -131,7 +131,7 @@ def test_the_baseline_stands_in_every_table_with_mcc_0(project: Project) -> None
         assert all(row.mcc == 0 and row.fpr in (0, None) and row.fnr in (1, None) for row in baseline)
 
 
-def test_gold_says_where_it_came_from_and_people_outrank_the_import(project: Project, tmp_path: Path) -> None:
+def test_gold_has_a_source_and_annotators_outrank_the_import(project: Project, tmp_path: Path) -> None:
     lines = [("c0", "ann", "correct"), ("c0", "bob", "correct"), ("c1", "ann", "correct"), ("c1", "bob", "incorrect")]
     path = tmp_path / "labels.jsonl"
     path.write_text("".join(json.dumps({"completion_id": c, "annotator": a, "verdict": v}) + "\n" for c, a, v in lines))
@@ -154,14 +154,14 @@ def _gold_of(project: Project, key: str) -> int | None:
     return value
 
 
-def test_a_newer_run_that_was_never_complete_does_not_replace_the_table(project: Project) -> None:
+def test_an_incomplete_newer_run_does_not_replace_the_table(project: Project) -> None:
     before = accuracy(project, verifiers=("noisy",)).rows
     run = add_run(project, "noisy", {1: 1}, complete=False)
     assert accuracy(project, verifiers=("noisy",)).rows == before
     assert accuracy(project, run=run).rows[0].n <= 1
 
 
-def test_a_run_of_another_verifier_is_refused(project: Project) -> None:
+def test_a_run_of_another_verifier_is_rejected(project: Project) -> None:
     run = add_run(project, "other", {1: 1})
     with pytest.raises(UsageError, match="of 'other', not of noisy"):
         accuracy(project, verifiers=("noisy",), run=run)
@@ -174,12 +174,12 @@ def test_items_can_be_selected(project: Project) -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"verifiers": ("nobody",)}, {"run": 99}, {"by": "colour"}])
-def test_what_is_not_there_is_named(project: Project, wrong: dict[str, Any]) -> None:
+def test_unknown_names_are_reported(project: Project, wrong: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
         accuracy(project, **wrong)
 
 
-def test_csv_and_text_carry_the_reports_figures(project: Project) -> None:
+def test_csv_and_text_have_the_metrics_of_the_report(project: Project) -> None:
     import csv
     import io
 

@@ -1,4 +1,4 @@
-"""What stands beside accuracy: baselines, deltas, marks, notes, other prevalences, intervals by resampling."""
+"""Context of accuracy: baselines, deltas, marks, notes, other prevalences, intervals by resampling."""
 
 from __future__ import annotations
 
@@ -74,9 +74,7 @@ def of(report: AccuracyReport, verifier: str, group: str | None = None) -> Accur
 
 
 @pytest.mark.parametrize(("question", "questions"), [("q", 1), ("q{}", 4)])
-def test_intervals_of_a_single_question_are_not_passed_off_as_clustered(
-    tmp_path: Path, question: str, questions: int
-) -> None:
+def test_intervals_of_a_single_question_are_not_called_clustered(tmp_path: Path, question: str, questions: int) -> None:
     rows = [{"question_id": question.format(item), "gold": item % 2 == 0} for item in range(4)]
     project = make_project(tmp_path, rows)
     say(project, "one", wrong={1}, of=range(1, 5))
@@ -91,7 +89,7 @@ def test_intervals_of_a_single_question_are_not_passed_off_as_clustered(
 @pytest.mark.few(5)
 @pytest.mark.parametrize("by", [None, "type", "subtype", "reason", "type,domain"])
 @pytest.mark.parametrize("verifiers", [(), ("good",), ("always-correct",), ("good", "majority-by-type")])
-def test_baselines_stand_last_in_every_table(project: Project, by: str | None, verifiers: tuple[str, ...]) -> None:
+def test_baselines_are_last_in_every_table(project: Project, by: str | None, verifiers: tuple[str, ...]) -> None:
     report = accuracy(project, by=by, verifiers=verifiers)
     names = list(dict.fromkeys(row.verifier for row in report.rows))
     assert names[-3:] == BASELINES
@@ -100,7 +98,7 @@ def test_baselines_stand_last_in_every_table(project: Project, by: str | None, v
     assert all((row.p, row.q) == (None, None) for row in report.rows if row.kind == "baseline")
 
 
-def test_constants_are_right_on_one_class_and_the_majority_on_the_larger_of_each_type(project: Project) -> None:
+def test_constant_and_majority_baselines_follow_the_gold(project: Project) -> None:
     report = accuracy(project, by="subtype")
     correct = sum(row["gold"] for row in rows_of())
     assert of(report, "always-correct").tp == correct
@@ -114,7 +112,7 @@ def test_constants_are_right_on_one_class_and_the_majority_on_the_larger_of_each
     assert "Tied types, predicted as incorrect: A, C." in " ".join(report.notes)
 
 
-def test_a_run_of_a_baselines_name_stands_in_its_place(project: Project) -> None:
+def test_a_run_named_like_a_baseline_replaces_it(project: Project) -> None:
     say(project, "always-incorrect", wrong={number for number, row in enumerate(rows_of(), 1) if row["gold"]})
     report = accuracy(project, by="type")
     assert of(report, "always-incorrect").kind == "verifier"
@@ -124,12 +122,12 @@ def test_a_run_of_a_baselines_name_stands_in_its_place(project: Project) -> None
     assert all(row.q is None for row in report.rows if row.verifier == "always-incorrect")
 
 
-def test_a_run_of_another_verifier_is_refused_for_a_baseline(project: Project) -> None:
+def test_a_run_of_another_verifier_is_rejected_for_a_baseline(project: Project) -> None:
     with pytest.raises(UsageError, match="not of always-correct"):
         accuracy(project, verifiers=("always-correct",), run=1)
 
 
-def test_subtypes_are_set_against_their_type_and_other_groups_against_everything(project: Project) -> None:
+def test_subtypes_are_compared_to_their_type_and_groups_to_all_items(project: Project) -> None:
     report = accuracy(project, by="subtype", verifiers=("weak-on-A1",))
     everything, low, high, single = (of(report, "weak-on-A1", group) for group in (None, "A1", "A2", "C1"))
     of_type = of(accuracy(project, by="type", verifiers=("weak-on-A1",)), "weak-on-A1", "A")
@@ -149,7 +147,7 @@ def test_subtypes_are_set_against_their_type_and_other_groups_against_everything
             assert row.delta == pytest.approx((row.accuracy or 0) - (everything.accuracy or 0))
 
 
-def test_a_crossing_with_subtypes_is_set_against_the_type_too(project: Project) -> None:
+def test_a_crossing_with_subtypes_is_compared_to_the_type(project: Project) -> None:
     crossed = accuracy(project, by="subtype,domain", verifiers=("weak-on-A1",))
     type_row = of(accuracy(project, by="type", verifiers=("weak-on-A1",)), "weak-on-A1", "A")
     row = of(crossed, "weak-on-A1", "A1 · math")
@@ -168,7 +166,7 @@ def test_q_values_are_over_all_cells_of_the_table(project: Project) -> None:
     assert [row.q for row in cells] == pytest.approx(expected.tolist(), abs=1e-12)
 
 
-def test_both_averages_are_named_and_macro_goes_over_what_is_shown(project: Project) -> None:
+def test_both_averages_are_named_and_macro_averages_the_shown_groups(project: Project) -> None:
     averages = {by: accuracy(project, by=by, verifiers=("good",)).averages[0] for by in (None, "source", "reason")}
     assert [(row.over, row.groups) for row in averages.values()] == [("type", 3), ("source", 5), ("type", 3)]
     assert averages[None].macro == averages["reason"].macro
@@ -178,7 +176,7 @@ def test_both_averages_are_named_and_macro_goes_over_what_is_shown(project: Proj
     assert averages["source"].micro == of(by_source, "good").accuracy
 
 
-def test_judges_that_chose_the_items_are_marked_by_their_name_or_their_models(project: Project) -> None:
+def test_judges_that_selected_the_items_are_marked_by_name_or_model(project: Project) -> None:
     with project.database.write() as connection:
         config = {"model": "org/judge-7b"}
         verifier = runs.add_verifier(
@@ -193,7 +191,7 @@ def test_judges_that_chose_the_items_are_marked_by_their_name_or_their_models(pr
     assert any("good" in said and "decided what belongs to the data" in said for said in report.notes)
 
 
-def test_judges_of_a_data_set_that_is_not_shown_are_not_marked(tmp_path: Path) -> None:
+def test_judges_of_a_hidden_dataset_are_not_marked(tmp_path: Path) -> None:
     rows = [{"dataset": name, "completion_id": f"{name}{place}", "gold": True} for name in "ab" for place in range(2)]
     project = make_project(tmp_path, rows)
     add_complete_run(project, "judge", [(item, Verdict(outcome=Outcome.CORRECT)) for item in range(1, 5)])
@@ -205,7 +203,7 @@ def test_judges_of_a_data_set_that_is_not_shown_are_not_marked(tmp_path: Path) -
     assert marked == [False, True]
 
 
-def test_the_notes_say_who_beats_a_constant_and_what_could_be_seen(project: Project) -> None:
+def test_notes_name_who_beats_the_baseline_and_the_detectable_effect(project: Project) -> None:
     say(project, "half", wrong=set(), of=range(1, 61))
     constant, power, *others = accuracy(project).notes
     assert constant.startswith("always-incorrect is right on 62.5 % of items")
@@ -218,7 +216,7 @@ def test_the_notes_say_who_beats_a_constant_and_what_could_be_seen(project: Proj
     assert "half has no verdict on 60 of 120 items with gold." in others
 
 
-def test_the_notes_say_what_difference_two_that_differ_often_enough_could_show(project: Project) -> None:
+def test_notes_state_the_detectable_difference_of_two_verifiers(project: Project) -> None:
     say(project, "near", wrong={1, 9, 18, 27, 35})
     shown = next(note for note in accuracy(project).notes if "the most accurate" in note)
     assert shown.startswith("good and near, the most accurate, differ in who is right on 5.8 % of 120 items. The ")
@@ -228,7 +226,7 @@ def test_the_notes_say_what_difference_two_that_differ_often_enough_could_show(p
     assert re.match(r"good and (as-)?near, two of the most accurate, differ", tied)
 
 
-def test_a_verifier_without_an_error_is_weakest_nowhere_and_the_next_that_errs_is_named(project: Project) -> None:
+def test_the_weakest_cell_is_of_a_verifier_with_errors(project: Project) -> None:
     say(project, "perfect", wrong=set())
     first, second = conclusion(accuracy(project, by="subtype"))
     assert first.startswith("perfect is the most accurate: right on all 120 items [")
@@ -236,7 +234,7 @@ def test_a_verifier_without_an_error_is_weakest_nowhere_and_the_next_that_errs_i
     assert "perfect" not in second
 
 
-def test_of_several_as_accurate_one_is_named_and_the_others_are_counted(project: Project) -> None:
+def test_a_tie_names_one_verifier_and_counts_the_others(project: Project) -> None:
     say(project, "twin", wrong=set())
     say(project, "perfect", wrong=set())
     report = accuracy(project, by="subtype")
@@ -247,7 +245,7 @@ def test_of_several_as_accurate_one_is_named_and_the_others_are_counted(project:
     assert found.ties == sum(row.accuracy == found.row.accuracy for row in cells) - 1
 
 
-def test_figures_of_one_of_several_as_accurate_are_said_to_be_its_own(project: Project) -> None:
+def test_in_a_tie_metrics_are_attributed_to_the_named_verifier(project: Project) -> None:
     say(project, "few", wrong=set(), of=range(1, 41))
     say(project, "many", wrong=set())
     said = conclusion(accuracy(project))[0]
@@ -260,7 +258,7 @@ def test_figures_of_one_of_several_as_accurate_are_said_to_be_its_own(project: P
     )
 
 
-def test_a_weakest_cell_that_may_be_chance_is_said_to_be(tmp_path: Path) -> None:
+def test_an_insignificant_weakest_cell_is_marked_not_significant(tmp_path: Path) -> None:
     project = make_project(tmp_path, rows_of())
     say(project, "nearly", wrong={1})
     chance = conclusion(accuracy(project, by="subtype"))[-1]
@@ -272,9 +270,7 @@ def test_a_weakest_cell_that_may_be_chance_is_said_to_be(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(("q", "delta", "chance"), [(0.049, -0.1, False), (0.05, -0.1, True), (0.049, 0.1, False)])
-def test_a_cell_that_a_test_marks_is_not_said_to_be_chance(
-    q: float, delta: float, chance: bool, tmp_path: Path
-) -> None:
+def test_a_significant_cell_is_not_called_chance(q: float, delta: float, chance: bool, tmp_path: Path) -> None:
     project = make_project(tmp_path, rows_of())
     say(project, "nearly", wrong={1})
     report = accuracy(project, by="subtype")
@@ -322,7 +318,7 @@ def test_the_least_accurate_of_many_cells_is_weak_by_chance_sooner_than_of_few(
     assert found.may_be_chance is not sure
 
 
-def test_who_is_behind_one_verdict_for_all_is_said_to_be(tmp_path: Path) -> None:
+def test_a_verifier_below_a_constant_baseline_is_named(tmp_path: Path) -> None:
     project = make_project(tmp_path, rows_of())
     say(project, "contrary", wrong=set(range(1, 121)))
     first, behind, *_ = conclusion(accuracy(project, by="subtype"))
@@ -332,7 +328,7 @@ def test_who_is_behind_one_verdict_for_all_is_said_to_be(tmp_path: Path) -> None
     assert behind in conclusion(accuracy(project, by="subtype")), "also of one that is not the best"
 
 
-def test_alone_without_an_error_it_is_called_weak_nowhere(tmp_path: Path) -> None:
+def test_a_single_verifier_without_errors_has_no_weak_cell(tmp_path: Path) -> None:
     project = make_project(tmp_path, rows_of())
     say(project, "perfect", wrong=set())
     (only,) = conclusion(accuracy(project, by="subtype"))
@@ -340,7 +336,7 @@ def test_alone_without_an_error_it_is_called_weak_nowhere(tmp_path: Path) -> Non
     assert "↓" not in plain_table(replace(overview(accuracy(project, by="type")), notes=()))
 
 
-def test_a_lead_over_a_constant_that_may_be_chance_is_said_to_be_one(project: Project) -> None:
+def test_an_insignificant_lead_over_a_baseline_is_reported_as_such(project: Project) -> None:
     # Two items more than the 75 of always-incorrect.
     wrong = [number for number, row in enumerate(rows_of(), 1) if row["gold"]][:43]
     say(project, "barely", wrong=set(wrong))
@@ -348,7 +344,7 @@ def test_a_lead_over_a_constant_that_may_be_chance_is_said_to_be_one(project: Pr
     assert "1 of 1 verifier is right more often, none significantly" in said
 
 
-def test_a_constant_is_named_with_its_share_of_the_items_it_is_compared_on(tmp_path: Path) -> None:
+def test_a_baseline_is_named_with_its_share_of_compared_items(tmp_path: Path) -> None:
     project = make_project(tmp_path, [{"completion_id": f"c{n}", "gold": n < 20} for n in range(30)])
     say(project, "like it", wrong=set(range(21, 30)), of=range(1, 30))
     (said, *_) = accuracy(project).notes
@@ -359,7 +355,7 @@ def test_a_constant_is_named_with_its_share_of_the_items_it_is_compared_on(tmp_p
 
 
 @pytest.mark.parametrize(("wrong", "named"), [(6, False), (8, True)])
-def test_a_cell_that_stands_out_only_before_adjusting_is_not_named(project: Project, wrong: int, named: bool) -> None:
+def test_a_cell_that_is_significant_only_unadjusted_is_not_named(project: Project, wrong: int, named: bool) -> None:
     low = [number for number, row in enumerate(rows_of(), 1) if row["source"] == "s0"][:wrong]
     say(project, "low-on-s0", wrong=set(low))
     report = accuracy(project, by="source", verifiers=("low-on-s0", "good"))
@@ -369,7 +365,7 @@ def test_a_cell_that_stands_out_only_before_adjusting_is_not_named(project: Proj
     assert any("low-on-s0 on s0" in said for said in report.notes) == named
 
 
-def test_the_notes_name_the_cells_that_stand_out(project: Project) -> None:
+def test_notes_name_the_significant_cells(project: Project) -> None:
     said = " ".join(accuracy(project, by="subtype").notes)
     assert "Significant at q < 0.05, over" in said
     assert "below (weak-on-A1 on A1)" in said
@@ -386,7 +382,7 @@ def test_without_gold_the_notes_say_so(tmp_path: Path) -> None:
     assert all((row.accuracy, row.delta, row.p) == (None, None, None) for row in report.rows)
 
 
-def test_label_noise_is_named_where_gold_is_peoples(tmp_path: Path) -> None:
+def test_label_noise_is_reported_for_annotated_gold(tmp_path: Path) -> None:
     import json
 
     from workbench.labelling.labels import import_labels
@@ -410,7 +406,7 @@ def test_label_noise_is_named_where_gold_is_peoples(tmp_path: Path) -> None:
     assert not any("the annotators' gold" in said for said in accuracy(project, gold="imported").notes)
 
 
-def test_another_prevalence_takes_the_error_rates_along(project: Project) -> None:
+def test_another_prevalence_keeps_the_error_rates(project: Project) -> None:
     report = accuracy(project, prevalence=0.25, accept_rate=0.4)
     transfer = {row.verifier: row for row in report.transfer}
     assert list(transfer) == ["weak-on-A1", "good", *BASELINES]
@@ -425,7 +421,7 @@ def test_another_prevalence_takes_the_error_rates_along(project: Project) -> Non
     assert (constant.accuracy, constant.ci, constant.true_rate) == (0.75, None, None)
 
 
-def test_who_is_ahead_where_leaves_out_what_knows_the_gold(project: Project) -> None:
+def test_rankings_exclude_baselines_that_know_the_gold(project: Project) -> None:
     report = accuracy(project, prevalence=0.5)
     assert (report.best_at[0].low, report.best_at[-1].high) == (0, 1)
     assert "good" in {one.verifier for one in report.best_at}
@@ -435,7 +431,7 @@ def test_who_is_ahead_where_leaves_out_what_knows_the_gold(project: Project) -> 
     assert accuracy(project, accept_rate=0.5).best_at == []
 
 
-def test_what_goes_by_the_gold_itself_is_never_ahead(tmp_path: Path) -> None:
+def test_a_baseline_that_knows_the_gold_never_leads(tmp_path: Path) -> None:
     rows = [
         {"completion_id": f"c{place}", "subtype": f"{kind}1", "gold": kind == "A"} for place, kind in enumerate("AB")
     ]
@@ -445,12 +441,12 @@ def test_what_goes_by_the_gold_itself_is_never_ahead(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"prevalence": 1.5}, {"prevalence": float("nan")}, {"accept_rate": -0.1}])
-def test_what_is_no_share_is_refused(project: Project, wrong: dict[str, float]) -> None:
+def test_an_invalid_share_is_rejected(project: Project, wrong: dict[str, float]) -> None:
     with pytest.raises(UsageError, match="share from 0 to 1"):
         accuracy(project, **wrong)  # type: ignore[arg-type]
 
 
-def test_intervals_of_both_classes_stand_in_every_row_of_a_verifier(project: Project) -> None:
+def test_every_verifier_row_has_intervals_of_both_classes(project: Project) -> None:
     report = accuracy(project, by="type")
     row = of(report, "weak-on-A1")
     assert row.mcc_ci is not None
@@ -484,7 +480,7 @@ def test_the_same_seed_gives_the_same_p_values(project: Project, monkeypatch: py
     assert [row.accuracy for row in at_once.rows] == [row.accuracy for row in once.rows]
 
 
-def test_tables_read_together_are_one_tree_with_their_sentences(project: Project) -> None:
+def test_q_values_are_adjusted_over_tables_read_together(project: Project) -> None:
     from workbench.measuring.entries import combine_q_values
 
     say(project, "weak", wrong={item for item in range(1, 121) if (item - 1) // 2 % 4 == 2 or item % 9 == 0})
@@ -507,14 +503,14 @@ def test_tables_read_together_are_one_tree_with_their_sentences(project: Project
     assert combine_q_values({"type": tables["type"]}) == {"type": tables["type"]}
 
 
-def test_label_noise_is_told_of_peoples_gold_alone(project: Project) -> None:
+def test_label_noise_needs_annotated_gold(project: Project) -> None:
     with pytest.raises(UsageError, match="The error rate of imported labels is unknown: 120 items"):
         accuracy(project, label_noise=True)
     with pytest.raises(UsageError, match="The error rate of annotators is unknown"):
         accuracy(project, gold="people", label_noise=True)
 
 
-def test_label_noise_stands_beside_the_plain_figures(tmp_path: Path) -> None:
+def test_label_noise_is_shown_next_to_the_plain_metrics(tmp_path: Path) -> None:
     from workbench.labelling.agreement import measuring
     from workbench.statistics.agreement.ceiling import ceiling
 
@@ -538,7 +534,7 @@ def test_label_noise_stands_beside_the_plain_figures(tmp_path: Path) -> None:
     assert "Accuracy against error-free labels." in accuracy_as(found, TableForm())
 
 
-def test_a_lead_over_a_constant_is_held_to_how_many_verifiers_are_looked_at(tmp_path: Path) -> None:
+def test_a_lead_over_a_baseline_is_adjusted_for_the_verifiers(tmp_path: Path) -> None:
     """Right on 15 where the constant errs and wrong on 5 where it is right, p is .041: of two so, by Holm, .083."""
     project = make_project(
         tmp_path, [{"question_id": f"q{n}", "completion_id": f"c{n}", "gold": n < 20} for n in range(40)]

@@ -1,4 +1,4 @@
-"""The items behind a cell are the very rows its figures are counted from, whatever the cell."""
+"""The items of an accuracy cell: exactly the rows that its metrics count."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def check(items: JudgedItems, n: int, wrong: int, undecided: int, left_out: int)
 @pytest.mark.parametrize(
     "by", ["type", "subtype", "source", "model", "dataset", "reason", "length", "type,domain", "length,reason"]
 )
-def test_every_cell_lists_the_items_its_figures_count(project: Project, by: str, protocol: Protocol3) -> None:
+def test_every_cell_lists_the_items_its_metrics_count(project: Project, by: str, protocol: Protocol3) -> None:
     selection = (Condition("source", "!=", "source 2"),)
     report = accuracy(project, by=by, protocol=protocol, selection=Selection(selection))
     assert {row.verifier for row in report.rows} == {"all kinds", *BASELINES}
@@ -82,7 +82,7 @@ def test_every_cell_lists_the_items_its_figures_count(project: Project, by: str,
 
 
 @pytest.mark.parametrize("by", ["type", "source", "model", "length"])
-def test_a_group_and_its_condition_mean_the_same_items(project: Project, by: str) -> None:
+def test_a_group_and_its_condition_select_the_same_items(project: Project, by: str) -> None:
     rows = [row for row in accuracy(project, by=by).rows if row.verifier == "all kinds" and row.group is not None]
     assert len(rows) > 1
     judged = set(JudgedItems(project, AccuracyCell(verifier="all kinds")).ids())
@@ -94,18 +94,18 @@ def test_a_group_and_its_condition_mean_the_same_items(project: Project, by: str
         assert judged.intersection(named) == set(group)
 
 
-def test_a_length_that_there_is_not_is_refused(project: Project) -> None:
+def test_an_unknown_length_is_rejected(project: Project) -> None:
     with pytest.raises(UsageError, match="not a valid length"):
         JudgedItems(project, AccuracyCell(verifier="all kinds", conditions=(Condition("length", "=", "3k"),)))
 
 
 @pytest.mark.parametrize("gold", get_args(GoldChoice))
-def test_gold_is_the_one_that_was_asked_for(project: Project, gold: GoldChoice) -> None:
+def test_items_use_the_chosen_gold(project: Project, gold: GoldChoice) -> None:
     (row,) = (row for row in accuracy(project, gold=gold).rows if row.verifier == "all kinds")
     assert len(JudgedItems(project, AccuracyCell(verifier="all kinds", gold=gold))) == row.n
 
 
-def test_wrong_verdicts_come_first_and_say_why(project: Project) -> None:
+def test_wrong_verdicts_are_listed_first_with_their_reason(project: Project) -> None:
     items = JudgedItems(project, AccuracyCell(verifier="all kinds", protocol="strict"))
     rows = items.rows(items.ids())
     ranks = [(row.outcome >= OutcomeCode.ABSTAIN, row.right) for row in rows]

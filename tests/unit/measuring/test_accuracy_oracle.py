@@ -1,4 +1,4 @@
-"""Every figure of the accuracy report equals an oracle that was written without it, on sample and real rows."""
+"""The accuracy report equals an independent oracle on sample and real rows."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ def check(project: Project, by: str, protocol: Protocol3) -> None:
 @pytest.mark.few(4)
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("by", FIELDS)
-def test_every_figure_of_the_sample_equals_the_oracle(sample: Project, by: str, protocol: Protocol3) -> None:
+def test_every_metric_of_the_sample_equals_the_oracle(sample: Project, by: str, protocol: Protocol3) -> None:
     check(sample, by, protocol)
 
 
@@ -181,5 +181,5 @@ def test_every_figure_of_the_sample_equals_the_oracle(sample: Project, by: str, 
 @pytest.mark.real_data
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("by", FIELDS)
-def test_every_figure_of_the_real_rows_equals_the_oracle(real: Project, by: str, protocol: Protocol3) -> None:
+def test_every_metric_of_the_real_rows_equals_the_oracle(real: Project, by: str, protocol: Protocol3) -> None:
     check(real, by, protocol)

@@ -67,7 +67,7 @@ def test_each_verifiers_own_reasons_group_its_rows(project: Project) -> None:
     assert found["letter"].n == judged.fetchone()[0]
 
 
-def test_verdicts_without_a_reason_are_none_and_unjudged_items_in_no_group(project: Project) -> None:
+def test_verdicts_without_a_reason_are_grouped_as_none(project: Project) -> None:
     for verifier in ("scored", "always-incorrect"):
         found = rows_of(project, verifier, by="reason")
         assert list(found) == [None, "none"]
@@ -113,7 +113,7 @@ def test_the_protocol_does_not_change_auroc(project: Project) -> None:
     assert len(areas) == 1
 
 
-def test_auroc_is_shown_where_there_is_one_and_always_in_csv(project: Project) -> None:
+def test_auroc_is_shown_if_defined_and_always_in_csv(project: Project) -> None:
     with_scores = accuracy(project)
     assert "AUROC" in accuracy_as(with_scores, TableForm())
     assert "AUROC" not in accuracy_as(accuracy(project, verifiers=("rules",)), TableForm())

@@ -1,4 +1,4 @@
-"""Accuracy reports as text, CSV, Markdown and LaTeX: the figures arrive, and data stays data."""
+"""Accuracy reports as text, CSV, Markdown and LaTeX: they have the metrics, and names are escaped."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_every_format_names_its_protocol_its_averages_its_tests_and_its_marks(as
         assert said in text
 
 
-def test_deltas_and_q_stand_in_the_table_where_there_are_any() -> None:
+def test_deltas_and_q_have_columns_only_if_computed() -> None:
     (table, _) = accuracy_tables(FULL)
     heads = [head.text for head in table.head[0]]
     cells = [cell.text for cell in table.rows[2].cells]
@@ -103,13 +103,13 @@ def test_deltas_and_q_stand_in_the_table_where_there_are_any() -> None:
     assert not {"delta", "q", "AUROC"} & {head.text for head in bare.head[0]}
 
 
-def test_intervals_stand_beside_each_figure() -> None:
+def test_intervals_follow_each_metric() -> None:
     text = accuracy_as(report(row("rules", mcc_ci=(0.4, 0.6), balanced_accuracy_ci=(0.71, 0.9))), TableForm())
     assert "[0.400, 0.600]" in text
     assert "[0.710, 0.900]" in text
 
 
-def test_how_q_came_about_is_said() -> None:
+def test_the_text_states_how_q_was_computed() -> None:
     drawn = CellTests(hypotheses=12, exact=2, drawn=10, families=4, seed=3)
     text = " ".join(accuracy_as(structs.replace(FULL, tests=drawn), TableForm()).split())
     assert "permutation by question (10 by draws, seed 3), after Benjamini and Bogomolov over 12 tests in 4" in text
@@ -127,7 +127,7 @@ def test_csv_has_full_precision_and_empty_cells_for_what_is_undefined() -> None:
 
 
 @pytest.mark.parametrize("name", ['=HYPERLINK("x")', "+1", "-1+1", "@SUM(A1)", " =1", "\t=1", "\uff1d1"])
-def test_a_name_that_a_spreadsheet_would_run_is_text_in_the_csv(name: str) -> None:
+def test_csv_escapes_spreadsheet_formulas(name: str) -> None:
     (_, line) = csv.DictReader(
         io.StringIO(accuracy_as(report(row(name), row(name, name)), TableForm(format="csv")), newline="")
     )
@@ -135,7 +135,7 @@ def test_a_name_that_a_spreadsheet_would_run_is_text_in_the_csv(name: str) -> No
 
 
 @given(NAMES | SPECIAL, NAMES | SPECIAL)
-def test_names_come_back_from_the_csv_as_they_are_shown(verifier: str, group: str) -> None:
+def test_names_read_from_the_csv_equal_the_shown_names(verifier: str, group: str) -> None:
     text = accuracy_as(report(row(verifier), row(verifier, group)), TableForm(format="csv"))
     (_, line) = csv.DictReader(io.StringIO(text, newline=""))
     assert line["verifier"] in (inert(verifier), f"'{inert(verifier)}")
@@ -144,7 +144,7 @@ def test_names_come_back_from_the_csv_as_they_are_shown(verifier: str, group: st
 
 
 @given(NAMES | SPECIAL, NAMES | SPECIAL)
-def test_names_cannot_break_out_of_a_markdown_table(verifier: str, group: str) -> None:
+def test_markdown_tables_escape_names(verifier: str, group: str) -> None:
     text = accuracy_as(report(row(verifier), row(verifier, group)), TableForm(format="markdown"))
     lines = [line for line in text.split("\n") if line.startswith("|")]
     columns = {len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) for line in lines}
@@ -156,7 +156,7 @@ def test_names_cannot_break_out_of_a_markdown_table(verifier: str, group: str) -
 @given(NAMES | SPECIAL, NAMES | SPECIAL)
 @example("[1cm]", "*")
 @example("*", "[1cm]")
-def test_names_cannot_break_out_of_a_latex_table(verifier: str, group: str) -> None:
+def test_latex_tables_escape_names(verifier: str, group: str) -> None:
     text = accuracy_as(report(row(verifier), row(verifier, group)), TableForm(format="latex"))
     body = text[text.index("\\midrule") : text.index("\\bottomrule")].split("\n")[1:-1]
     assert len(body) == 3
@@ -181,7 +181,7 @@ def test_latex_reads_back_as_the_name(name: str) -> None:
     assert str(read).replace(" ", "").replace("ˆ", "^") == name.replace(" ", "")
 
 
-def test_sorting_takes_whole_verifiers_and_leaves_baselines_behind() -> None:
+def test_sorting_moves_whole_verifiers_and_keeps_baselines_last() -> None:
     shown = report(
         *(row("b", accuracy=0.5, fpr=0.3), row("b", "g", accuracy=1.0)),
         *(row("a", accuracy=0.9, fpr=None), row("a", "g", accuracy=0.1)),

@@ -1,4 +1,4 @@
-"""What is open in a project: each matter where there is one, and not where there is none."""
+"""The briefing of a project: each kind of open matter appears exactly when it applies."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ from workbench.measuring.reviewing.triage import weakest_cell
 from workbench.runs.store import runs, verdicts
 
 
-def said(project: Project) -> dict[str, str]:
-    """Kind of matter -> its sentence, in their order."""
+def sentences(project: Project) -> dict[str, str]:
+    """Map the kind of each matter to its sentence, in the order of the briefing."""
     return {matter.kind: matter.sentence for matter in briefed(project).briefing}
 
 
@@ -52,14 +52,14 @@ def judge(project: Project, name: str, outcomes: Mapping[int, Outcome]) -> int:
     return add_complete_run(project, name, found, kind="exact")
 
 
-def rightly(project: Project, but: Mapping[int, Outcome] | None = None) -> dict[int, Outcome]:
-    """What gold says of each item, but for some."""
+def right_outcomes(project: Project, but: Mapping[int, Outcome] | None = None) -> dict[int, Outcome]:
+    """Return the outcomes that agree with gold, except for those in `but`."""
     rows = project.database.reader().execute("SELECT id, imported_gold FROM completions")
     return {item: Outcome.CORRECT if gold else Outcome.INCORRECT for item, gold in rows} | dict(but or {})
 
 
-def stop(project: Project, state: RunState, message: str | None) -> int:
-    """A run of ``rules`` that has judged 2 of 6 items and stands still."""
+def add_stopped_run(project: Project, state: RunState, message: str | None) -> int:
+    """Add an unfinished run of ``rules`` that has judged 2 of 6 items."""
     with project.database.write() as connection:
         verifier = runs.add_verifier(connection, name="rules", kind="rules", options={}, config={}, config_hash="rules")
         run = runs.add(connection, verifier, "1")
@@ -77,40 +77,40 @@ def flag(project: Project, name: str, asked: str) -> None:
     session.close()
 
 
-def test_an_empty_project_begins_with_a_file(tmp_path: Path) -> None:
-    assert said(make_project(tmp_path)) == {
+def test_an_empty_project_suggests_an_import(tmp_path: Path) -> None:
+    assert sentences(make_project(tmp_path)) == {
         "import": "Nothing is here yet: begin with a file of questions, references and completions."
     }
 
 
-def test_a_pool_of_questions_is_one_to_draw_from(tmp_path: Path) -> None:
+def test_questions_without_completions_suggest_sampling(tmp_path: Path) -> None:
     pool = tmp_path / "pool.csv"
     pool.write_text("question,answer\nHow many?,12\n")
     project = make_project(tmp_path)
     import_files(project, plan_import([pool]))
-    assert said(project) == {"import": "1 question without completions waits: a pool to curate and to draw from."}
+    assert sentences(project) == {"import": "1 question without completions waits: a pool to curate and to draw from."}
 
 
-def test_items_without_a_verifier_want_one(tmp_path: Path) -> None:
+def test_items_without_a_verifier_suggest_a_run(tmp_path: Path) -> None:
     matter = of_kind(make_project(tmp_path, numbered(6)), "verify")
     assert matter.sentence.startswith("No verifier has judged the 6 items yet")
     assert (matter.screen, matter.command) == ("runs", "workbench verify DB rules")
 
 
-def test_items_without_gold_want_people(tmp_path: Path) -> None:
+def test_items_without_gold_suggest_annotators(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(6, gold=None))
     judge(project, "rules", dict.fromkeys(range(1, 7), Outcome.CORRECT))
-    assert said(project) == {"label": "No item has gold, so there are no metrics: let people label some."}
+    assert sentences(project) == {"label": "No item has gold, so there are no metrics: let people label some."}
     people.assign(project, ["amira", "ben"], per_item=2)
-    assert said(project)["label"] == "No item has gold, so there are no metrics until people have labelled some."
+    assert sentences(project)["label"] == "No item has gold, so there are no metrics until people have labelled some."
     matter = of_kind(project, "label")
     assert (matter.screen, matter.command) == ("annotate", ""), "people are named already: they begin"
 
 
-def test_where_nothing_is_open_it_says_so(tmp_path: Path) -> None:
+def test_a_project_without_open_matters_has_a_message(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(6))
-    judge(project, "rules", rightly(project))
-    assert list(said(project)) == ["nothing"]
+    judge(project, "rules", right_outcomes(project))
+    assert list(sentences(project)) == ["nothing"]
 
 
 @pytest.mark.parametrize(
@@ -122,39 +122,39 @@ def test_where_nothing_is_open_it_says_so(tmp_path: Path) -> None:
         ("running", None, "rules (run 1) has lost its process after 2 of 6 items."),
     ],
 )
-def test_a_run_that_stopped_says_why(tmp_path: Path, state: RunState, message: str | None, sentence: str) -> None:
+def test_a_stopped_run_shows_its_reason(tmp_path: Path, state: RunState, message: str | None, sentence: str) -> None:
     project = make_project(tmp_path, numbered(6))
-    run = stop(project, state, message)
+    run = add_stopped_run(project, state, message)
     matter = of_kind(project, "stopped-run")
     assert sentence in matter.sentence
     assert (matter.screen, matter.about) == ("runs", {"run": run, "verifier": "rules"})
     assert matter.command == f"workbench runs DB resume {run}"
 
 
-def test_a_run_that_was_cancelled_or_replaced_is_not_open(tmp_path: Path) -> None:
+def test_a_cancelled_or_replaced_run_is_not_open(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(6))
-    stop(project, "cancelled", None)
-    assert "stopped-run" not in said(project)
+    add_stopped_run(project, "cancelled", None)
+    assert "stopped-run" not in sentences(project)
     with project.database.write() as connection:
         runs.end_run(connection, 1, "failed", "gone")
         newer = runs.add(connection, 1, "2")
         runs.queue(connection, newer, Selection(), 6, 1)
         runs.complete(connection, newer, 6)
-    assert "stopped-run" not in said(project)
+    assert "stopped-run" not in sentences(project)
 
 
-def test_conflicts_wait_for_who_may_settle_them(tmp_path: Path) -> None:
+def test_conflicts_name_their_possible_adjudicators(tmp_path: Path) -> None:
     project = disputed(tmp_path, 3)
     matter = of_kind(project, "conflicts")
     assert matter.sentence == "3 conflicts wait for chen to adjudicate."
     assert (matter.screen, matter.about) == ("conflicts", {"person": "chen"})
     people.pause(project, "chen", "on holiday")
-    found = said(project)
+    found = sentences(project)
     assert "conflicts" not in found
     assert "it takes a third person" in found["nobodys-conflicts"]
 
 
-def test_of_several_who_may_settle_conflicts_each_has_their_number(tmp_path: Path) -> None:
+def test_each_adjudicator_has_their_number_of_conflicts(tmp_path: Path) -> None:
     project = disputed(tmp_path, 3)
     people.add_annotators(project, ["dora"])
     assert of_kind(project, "conflicts").sentence == "3 conflicts wait for chen or dora to adjudicate."
@@ -167,20 +167,20 @@ def test_of_several_who_may_settle_conflicts_each_has_their_number(tmp_path: Pat
 def test_flags_wait_for_an_answer(tmp_path: Path) -> None:
     project = project_of(tmp_path, 4)
     people.assign(project, ["amira", "ben"], per_item=2)
-    assert "flags" not in said(project)
+    assert "flags" not in sentences(project)
     flag(project, "amira", "Is\n2+2   a sum?")
     flag(project, "ben", "")
-    found = said(project)["flags"]
+    found = sentences(project)["flags"]
     assert found.startswith("2 flags of amira and ben wait for your answer, since 20")
     assert found.endswith("; the first asks: “Is 2+2 a sum?”.")
 
 
-def test_who_is_paused_is_named_with_why(tmp_path: Path) -> None:
+def test_paused_annotators_are_named_with_the_reason(tmp_path: Path) -> None:
     project = project_of(tmp_path, 12)
     checks = Selection(tuple(parse_condition(f"completion_id!=c{one}") for one in (0, 1)))
     assert add_checks(project, checks).added == 10
     people.assign(project, ["amira", "ben"], per_item=2)
-    assert "paused" not in said(project)
+    assert "paused" not in sentences(project)
     session = AnnotationSession(project, "ben", policy=AnnotationPolicy(check_rate=1, check_minimum=3))
     while item := session.next():
         session.submit(item, Answer(verdict="unsuitable", reason="proof"))
@@ -190,35 +190,35 @@ def test_who_is_paused_is_named_with_why(tmp_path: Path) -> None:
     assert matter.about == {"person": "ben"}
     assert matter.command == "workbench annotators DB resume ben"
     people.resume(project, "ben")
-    assert "paused" not in said(project)
+    assert "paused" not in sentences(project)
 
 
-def test_what_a_server_refused_is_named_beside_the_accuracy_it_spoils(tmp_path: Path) -> None:
+def test_failed_items_are_reported_with_their_effect_on_accuracy(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(6))
-    run = judge(project, "judge", rightly(project, {1: Outcome.ERROR, 2: Outcome.ERROR}))
-    judge(project, "rules", rightly(project))
+    run = judge(project, "judge", right_outcomes(project, {1: Outcome.ERROR, 2: Outcome.ERROR}))
+    judge(project, "rules", right_outcomes(project))
     matter = of_kind(project, "failures")
     assert matter.sentence.startswith("judge failed on 2 of 6 items (33.3 %), which count as “incorrect”")
     assert matter.about == {"run": run, "verifier": "judge"}
-    judge(project, "another", rightly(project, {1: Outcome.ERROR}))
+    judge(project, "another", right_outcomes(project, {1: Outcome.ERROR}))
     assert of_kind(project, "failures").sentence.endswith("in its accuracy; another failed, too.")
 
 
-def test_a_judge_that_failed_on_all_is_not_measured_and_not_zero(tmp_path: Path) -> None:
+def test_a_judge_that_failed_on_all_items_has_no_accuracy(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(6))
     judge(project, "judge", dict.fromkeys(range(1, 7), Outcome.ERROR))
-    found = said(project)
+    found = sentences(project)
     assert found["failures"] == "judge failed on 6 of 6 items, so that it has no metrics."
     assert "weakest-cell" not in found
 
 
-def test_labels_that_verifiers_make_improbable_are_counted(tmp_path: Path) -> None:
+def test_suspect_labels_are_counted(tmp_path: Path) -> None:
     rows = [{**row, "question_id": f"q{number}"} for number, row in enumerate(numbered(80))]
     project = make_project(tmp_path, rows)
-    true = rightly(project)
+    true = right_outcomes(project)
     judge(project, "rules", true)
     judge(project, "exact", true)
-    assert "suspect-labels" not in said(project)
+    assert "suspect-labels" not in sentences(project)
     with project.database.write() as connection:
         connection.execute("UPDATE completions SET imported_gold = 1 - imported_gold WHERE id IN (3, 8)")
         connection.execute("INSERT INTO changes (first_id, last_id) VALUES (3, 8)")
@@ -241,12 +241,12 @@ def test_code_begins_with_the_tests(tmp_path: Path) -> None:
     assert matter.command == "workbench verify DB execution"
 
 
-def test_of_more_suspects_than_are_counted_the_count_says_which(tmp_path: Path) -> None:
+def test_a_capped_number_of_suspects_is_reported_as_capped(tmp_path: Path) -> None:
     rows = [{**row, "question_id": f"q{number}"} for number, row in enumerate(numbered(80))]
     project = make_project(tmp_path, rows)
     others = dict.fromkeys(range(1, 25, 2), Outcome.INCORRECT)
     for name, wrong in (("rules", {}), ("exact", others)):
-        judge(project, name, rightly(project, wrong))
+        judge(project, name, right_outcomes(project, wrong))
     with project.database.write() as connection:
         connection.execute("UPDATE completions SET imported_gold = 1 - imported_gold WHERE id IN (1, 3, 40, 51)")
         connection.execute("INSERT INTO changes (first_id, last_id) VALUES (1, 51)")
@@ -264,7 +264,7 @@ def test_of_more_suspects_than_are_counted_the_count_says_which(tmp_path: Path) 
         ("agreement", 0, ": these labels support conclusions."),
     ],
 )
-def test_agreement_is_said_in_words(tmp_path: Path, kind: str, differ: int, words: str) -> None:
+def test_agreement_is_described_in_words(tmp_path: Path, kind: str, differ: int, words: str) -> None:
     project = project_of(tmp_path, 24)
     for item in range(1, 25):
         put(project, "amira", item, "correct" if item % 2 else "incorrect")
@@ -275,22 +275,22 @@ def test_agreement_is_said_in_words(tmp_path: Path, kind: str, differ: int, word
     assert "]" in found, "with its interval"
 
 
-def test_agreement_that_is_not_defined_is_said_not_0(tmp_path: Path) -> None:
+def test_undefined_agreement_is_reported_as_undefined(tmp_path: Path) -> None:
     project = project_of(tmp_path, 4)
     for item in range(1, 5):
         for name in ("amira", "ben"):
             put(project, name, item, "correct")
-    assert "alpha is not defined: all labels are equal, " in said(project)["agreement"]
+    assert "alpha is not defined: all labels are equal, " in sentences(project)["agreement"]
 
 
-def test_labels_of_one_person_alone_agree_with_nobody(tmp_path: Path) -> None:
+def test_labels_of_a_single_annotator_have_no_agreement(tmp_path: Path) -> None:
     project = project_of(tmp_path, 4)
     put(project, "amira", 1, "correct")
-    assert not {"agreement", "no-conclusion"} & set(said(project))
+    assert not {"agreement", "no-conclusion"} & set(sentences(project))
 
 
-def typed(folder: Path) -> Project:
-    """40 items of A1, 40 of C1 and 2 of D2, each of a question of its own."""
+def make_typed_project(folder: Path) -> Project:
+    """Make 40 items of A1, 40 of C1 and 2 of D2, each with its own question."""
     project = make_project(folder)
     for subtype, count in (("A1", 40), ("C1", 40), ("D2", 2)):
         rows = numbered(count, subtype=subtype)
@@ -304,10 +304,10 @@ def typed(folder: Path) -> Project:
     return project
 
 
-def test_the_weakest_cell_is_weak_for_sure_and_of_the_best_verifier(tmp_path: Path) -> None:
-    project = typed(tmp_path)
+def test_the_weakest_cell_is_significant_and_of_the_best_verifier(tmp_path: Path) -> None:
+    project = make_typed_project(tmp_path)
     wrong = dict.fromkeys(range(41, 81, 2), Outcome.ABSTAIN)
-    judge(project, "rules", rightly(project, {**wrong, 82: Outcome.CORRECT}))
+    judge(project, "rules", right_outcomes(project, {**wrong, 82: Outcome.CORRECT}))
     judge(project, "exact", dict.fromkeys(range(1, 83), Outcome.INCORRECT))
     matter = of_kind(project, "weakest-cell")
     assert matter.sentence.startswith(
@@ -318,18 +318,18 @@ def test_the_weakest_cell_is_weak_for_sure_and_of_the_best_verifier(tmp_path: Pa
     assert matter.screen == "accuracy"
 
 
-def test_a_verifier_without_an_error_has_no_weakest_cell_and_the_next_one_is_named(tmp_path: Path) -> None:
-    project = typed(tmp_path)
-    judge(project, "rules", rightly(project))
-    assert "weakest-cell" not in said(project)
-    judge(project, "exact", rightly(project, dict.fromkeys(range(41, 61), Outcome.INCORRECT)))
+def test_the_weakest_cell_is_of_a_verifier_with_errors(tmp_path: Path) -> None:
+    project = make_typed_project(tmp_path)
+    judge(project, "rules", right_outcomes(project))
+    assert "weakest-cell" not in sentences(project)
+    judge(project, "exact", right_outcomes(project, dict.fromkeys(range(41, 61), Outcome.INCORRECT)))
     matter = of_kind(project, "weakest-cell")
     assert matter.sentence.startswith("exact is weakest on subtype C1 - Single Choice: right on ")
     assert matter.about == {"verifier": "exact", "by": "subtype", "group": "C1"}
     assert weakest_cell(project).verifiers == ("exact",)
 
 
-def test_too_few_questions_to_say_where_it_is_weakest_is_said(tmp_path: Path) -> None:
+def test_too_few_questions_for_a_weakest_cell_are_reported(tmp_path: Path) -> None:
     project = make_project(
         tmp_path,
         [
@@ -345,7 +345,7 @@ def test_too_few_questions_to_say_where_it_is_weakest_is_said(tmp_path: Path) ->
     assert weakest_cell(project).verifiers == ("rules",)
 
 
-def test_an_interval_that_one_question_has_not_is_said_in_words(tmp_path: Path) -> None:
+def test_a_missing_interval_is_explained_in_words(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(2))
     judge(project, "rules", {1: Outcome.CORRECT, 2: Outcome.CORRECT})
     assert (
@@ -360,71 +360,71 @@ def test_an_interval_that_one_question_has_not_is_said_in_words(tmp_path: Path) 
 def test_without_types_there_is_no_cell(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(6))
     judge(project, "rules", dict.fromkeys(range(1, 7), Outcome.CORRECT))
-    assert "weakest-cell" not in said(project)
+    assert "weakest-cell" not in sentences(project)
 
 
 def test_a_baseline_is_not_the_best_verifier(tmp_path: Path) -> None:
-    project = typed(tmp_path)
+    project = make_typed_project(tmp_path)
     judge(project, "always-incorrect", dict.fromkeys(range(1, 83), Outcome.INCORRECT))
-    assert not {"weakest-cell", "suspect-labels"} & set(said(project))
+    assert not {"weakest-cell", "suspect-labels"} & set(sentences(project))
 
 
-def test_progress_has_a_forecast_by_the_pace_of_the_last_week(tmp_path: Path) -> None:
+def test_progress_has_a_forecast_from_the_pace_of_the_last_week(tmp_path: Path) -> None:
     project = project_of(tmp_path, 10)
     people.assign(project, ["amira", "ben"], per_item=2)
-    assert said(project)["progress"] == (
+    assert sentences(project)["progress"] == (
         "0 of 20 labels that were asked for are there; no one has labelled yet, so the end can't be forecast."
     )
     label_all(project, "amira", Answer(verdict="correct"))
-    assert said(project)["progress"] == (
+    assert sentences(project)["progress"] == (
         "10 of 20 labels that were asked for are there; labels have been given for less than a day, so the end can't "
         "be forecast."
     )
     label_all(project, "ben", Answer(verdict="correct"))
-    assert "progress" not in said(project)
+    assert "progress" not in sentences(project)
 
 
-def test_what_stands_still_comes_before_what_misleads_and_that_before_what_figures_show(tmp_path: Path) -> None:
+def test_matters_are_sorted_by_urgency(tmp_path: Path) -> None:
     project = disputed(tmp_path, 6, subtype="A1")
     add_items(project.database, numbered(6, subtype="B1", dataset="more"))
     add_items(project.database, numbered(6, subtype="C1", dataset="others"))
-    judge(project, "judge", {**rightly(project), 7: Outcome.ERROR})
-    stop(project, "failed", "gone")
+    judge(project, "judge", {**right_outcomes(project), 7: Outcome.ERROR})
+    add_stopped_run(project, "failed", "gone")
     people.assign(project, ["dora"], per_item=1, selection=Selection())
-    order = list(said(project))
+    order = list(sentences(project))
     assert order == sorted(order, key=list(KINDS).index)
     assert order[:2] == ["stopped-run", "conflicts"]
     assert {"failures", "no-conclusion", "weakest-cell", "progress"} <= set(order)
 
 
-def test_of_one_kind_the_largest_comes_first() -> None:
+def test_matters_of_one_kind_are_sorted_by_size() -> None:
     small, large = (Matter(kind="failures", sentence=str(size), size=size) for size in (1, 12))
     first = Matter(kind="flags", sentence="flags", size=1)
     assert sort_matters([small, large, first]) == [first, large, small]
 
 
-def test_every_kind_is_found_under_its_name(tmp_path: Path) -> None:
+def test_every_kind_has_its_name(tmp_path: Path) -> None:
     project = disputed(tmp_path, 6)
-    stop(project, "failed", "gone")
+    add_stopped_run(project, "failed", "gone")
     kinds = {matter.kind for matter in briefed(project).briefing}
     assert kinds <= KINDS.keys()
 
 
-def test_names_and_messages_of_others_stay_one_line_and_short(tmp_path: Path) -> None:
+def test_untrusted_names_and_messages_are_short_single_lines(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(6))
-    stop(project, "failed", "a\nb\t" + "[bold]x[/] " * 4_000)
-    found = said(project)["stopped-run"]
+    add_stopped_run(project, "failed", "a\nb\t" + "[bold]x[/] " * 4_000)
+    found = sentences(project)["stopped-run"]
     assert "\n" not in found
     assert len(found) < 250
 
 
-def test_a_forecast_goes_by_days_and_not_by_the_first_hour(tmp_path: Path) -> None:
+def test_a_forecast_averages_over_days(tmp_path: Path) -> None:
     project = project_of(tmp_path, 40)
     people.assign(project, ["amira"], per_item=1)
     at = timestamp_of((datetime.now(UTC) - timedelta(days=4)).timestamp())
     for item in range(1, 9):
         put(project, "amira", item, "correct", at=at)
-    assert "at 2 labels a day" in said(project)["progress"]
+    assert "at 2 labels a day" in sentences(project)["progress"]
 
 
 def test_one_of_two_as_accurate_is_not_called_the_most_accurate(tmp_path: Path) -> None:
@@ -432,19 +432,19 @@ def test_one_of_two_as_accurate_is_not_called_the_most_accurate(tmp_path: Path) 
     project = make_project(tmp_path, rows)
     for name, wrong in (("first", range(1, 11)), ("second", range(21, 31)), ("third", range(5, 30))):
         add_run(project, name, {n: Outcome.INCORRECT if n in wrong else Outcome.CORRECT for n in range(1, 61)})
-    (said,) = [matter.sentence for matter in briefed(project).briefing if matter.kind == "weakest-cell"]
-    assert ", one of the most accurate, is weak" in said
+    (sentences,) = [matter.sentence for matter in briefed(project).briefing if matter.kind == "weakest-cell"]
+    assert ", one of the most accurate, is weak" in sentences
 
 
-def test_a_cell_that_may_be_chance_is_not_called_the_weakest_while_another_verifier_errs_more(tmp_path: Path) -> None:
+def test_an_insignificant_cell_is_not_the_weakest(tmp_path: Path) -> None:
     rows = [{**row, "gold": True, "subtype": f"A{1 + number // 6}"} for number, row in enumerate(numbered(18))]
     project = make_project(tmp_path, rows)
     add_run(project, "good", dict.fromkeys(range(1, 18), Outcome.CORRECT) | {18: Outcome.INCORRECT})
     add_run(project, "poor", {n: Outcome.CORRECT if n % 2 else Outcome.INCORRECT for n in range(1, 19)})
-    (said,) = [matter.sentence for matter in briefed(project).briefing if matter.kind == "weakest-cell"]
-    assert said.startswith("poor is the least accurate: right on 50.0 %")
-    assert "good, the most accurate, is significantly below average on no subtype" in said
-    assert "is weakest" not in said
+    (sentences,) = [matter.sentence for matter in briefed(project).briefing if matter.kind == "weakest-cell"]
+    assert sentences.startswith("poor is the least accurate: right on 50.0 %")
+    assert "good, the most accurate, is significantly below average on no subtype" in sentences
+    assert "is weakest" not in sentences
 
 
 def age(project: Project) -> None:
@@ -455,13 +455,11 @@ def age(project: Project) -> None:
             os.utime(path, (path.stat().st_atime, path.stat().st_mtime - 60))
 
 
-def test_what_needs_metrics_is_computed_again_only_after_a_change(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_metrics_are_recomputed_only_after_a_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     project = make_project(tmp_path, numbered(6))
-    judge(project, "strict", rightly(project, {1: Outcome.INCORRECT}))
+    judge(project, "strict", right_outcomes(project, {1: Outcome.INCORRECT}))
     age(project)
-    before, computed = said(project), list[bool]()
+    before, computed = sentences(project), list[bool]()
     find = briefing.matters
 
     def counting(facts: briefing.ProjectFacts, *, late: bool) -> list[Matter]:
@@ -469,12 +467,12 @@ def test_what_needs_metrics_is_computed_again_only_after_a_change(
         return find(facts, late=late)
 
     monkeypatch.setattr(briefing, "matters", counting)
-    assert said(project) == before
+    assert sentences(project) == before
     assert computed == [False]
-    judge(project, "loose", rightly(project, {1: Outcome.ERROR}))
-    assert "loose failed on 1" in said(project)["failures"]
+    judge(project, "loose", right_outcomes(project, {1: Outcome.ERROR}))
+    assert "loose failed on 1" in sentences(project)["failures"]
     age(project)
-    assert "failures" in said(project)
+    assert "failures" in sentences(project)
     assert computed == [False, *[False, True] * 2]
 
 
@@ -485,7 +483,7 @@ def test_a_write_to_the_log_behind_a_link_or_to_the_settings_is_a_change(tmp_pat
     link.symlink_to(project.path)
     linked, states = open_project(link), list[str]()
     states.append(aged_state(linked, project))
-    judge(project, "strict", rightly(project, {1: Outcome.INCORRECT}))
+    judge(project, "strict", right_outcomes(project, {1: Outcome.INCORRECT}))
     states.append(aged_state(linked, project))
     (link.parent / "workbench.toml").write_text('protocol = "wrong"\n')
     os.utime(link.parent / "workbench.toml", (1, 1))
@@ -498,11 +496,11 @@ def aged_state(linked: Project, project: Project) -> str:
     return briefing.state_of(linked)
 
 
-def test_a_damaged_file_of_matters_is_passed_over(tmp_path: Path) -> None:
+def test_a_damaged_briefing_cache_is_ignored(tmp_path: Path) -> None:
     project = disputed(tmp_path, 6)
     age(project)
-    before = said(project)
+    before = sentences(project)
     (path,) = cache_folder(project.path).glob("briefing.json")
     path.write_bytes(b"{")
-    assert said(project) == before
+    assert sentences(project) == before
     assert path.stat().st_size > 1

@@ -62,7 +62,7 @@ def reveals(project: Project) -> list[tuple[str, int]]:
 # -- an id as a person types it ----------------------------------------------------------------------
 
 
-def test_an_item_is_named_by_its_id_its_question_s_or_the_end_of_either(project: Project) -> None:
+def test_an_item_is_found_by_its_id_or_question_id_or_a_suffix(project: Project) -> None:
     rows = list(
         project.database.reader().execute(
             "SELECT c.id, c.key, q.key FROM completions c JOIN questions q ON q.id = c.question_id"
@@ -81,7 +81,7 @@ def test_an_item_is_named_by_its_id_its_question_s_or_the_end_of_either(project:
             browsing.find_existing(odd, said)
 
 
-def test_an_id_that_is_nearly_right_is_told(project: Project) -> None:
+def test_a_misspelt_id_gets_a_suggestion(project: Project) -> None:
     key = project.database.reader().execute("SELECT key FROM completions WHERE id = 200").fetchone()[0]
     with pytest.raises(UsageError, match="Did you mean"):
         browsing.find_existing(project, f"{key[:-1]}x{key[-1]}")
@@ -92,7 +92,7 @@ def test_an_id_that_is_nearly_right_is_told(project: Project) -> None:
 # -- the table ---------------------------------------------------------------------------------------
 
 
-def test_pages_are_there_before_the_ids_and_agree_with_them(project: Project) -> None:
+def test_pages_are_ready_before_the_ids_and_agree_with_them(project: Project) -> None:
     table = ItemTable(project, BrowseQuery())
     first, ids = table.first(128), table.ids()
     assert len(ids) == 300
@@ -119,7 +119,7 @@ def test_verdict_columns_are_the_verifiers_with_a_complete_run(project: Project)
 # -- a line of conditions ----------------------------------------------------------------------------
 
 
-def test_a_line_of_conditions_reads_like_where(project: Project) -> None:
+def test_a_condition_line_reads_like_where(project: Project) -> None:
     assert browsing.read_conditions('type=A  state!=final model="a model" verdict:good=correct', ["good"]) == (
         Condition("type", "=", "A"),
         Condition("state", "!=", "final"),
@@ -143,7 +143,7 @@ def test_a_line_of_conditions_reads_like_where(project: Project) -> None:
         ('model="a', "quotation mark"),
     ],
 )
-def test_a_wrong_line_says_what_is_wrong(line: str, problem: str) -> None:
+def test_an_invalid_condition_line_shows_its_error(line: str, problem: str) -> None:
     with pytest.raises(UsageError, match=problem) as caught:
         browsing.read_conditions(line, ["good"])
     assert caught.value.hint
@@ -191,7 +191,7 @@ def test_detail_holds_labels_and_verdicts_with_their_evidence(project: Project) 
     assert (reference.text, completion.text, browsing.origin(completion)) == ("7", "7", "last \\boxed")
 
 
-def test_a_look_is_recorded_once_and_reading_ahead_is_no_look(project: Project) -> None:
+def test_a_view_is_recorded_once_and_prefetching_is_not(project: Project) -> None:
     browsing.read(project, 1)
     assert reveals(project) == []
     browsing.detail(project, 1)
@@ -201,19 +201,19 @@ def test_a_look_is_recorded_once_and_reading_ahead_is_no_look(project: Project) 
     assert reveals(project) == [("correctness", 1), ("correctness", 2), ("type", 1)]
 
 
-def test_a_look_at_an_item_that_is_gone_records_nothing(project: Project) -> None:
+def test_viewing_a_deleted_item_records_nothing(project: Project) -> None:
     with pytest.raises(UsageError, match="no item"):
         browsing.detail(project, 999)
     assert reveals(project) == []
 
 
-def test_an_item_is_written_beside_the_database(project: Project) -> None:
+def test_an_item_is_written_next_to_the_database(project: Project) -> None:
     path = browsing.write_item(project, browsing.read(project, 3))
     assert path.parent == project.path.parent
     assert json.loads(path.read_text(encoding="utf-8"))["completion_id"] == "c2"
 
 
-def test_a_folder_that_cannot_be_written_to_is_named(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_read_only_folder_is_named_in_the_error(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*_: object) -> None:
         raise PermissionError(stat.S_IRUSR, "Permission denied")
 

@@ -1,4 +1,4 @@
-"""``calibrate``: a judge's verdicts, its P(Yes) and what calibration makes of it, side by side; and the plots."""
+"""``calibrate`` compares a judge's verdicts, P(Yes) and calibrated scores, in tables and plots."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def project(tmp_path: Path) -> Project:
     return made
 
 
-def test_calibrated_chances_say_what_comes_true_and_rank_better_than_verdicts(project: Project) -> None:
+def test_calibrated_scores_match_gold_and_rank_better_than_verdicts(project: Project) -> None:
     report = calibrate(project, "judge", gold="imported")
     verdict, score, platt, isotonic = report.rows
     assert [row.reading for row in report.rows] == ["verdict", "score", "platt", "isotonic"]
@@ -73,7 +73,7 @@ def test_calibrated_chances_say_what_comes_true_and_rank_better_than_verdicts(pr
     assert platt.ece_ci[0] < score.ece_ci[0] < (score.ece or 0.0) < score.ece_ci[1]
 
 
-def test_scores_that_are_no_chances_have_no_error_until_they_are_mapped(project: Project) -> None:
+def test_scores_outside_0_to_1_have_no_calibration_error_until_mapped(project: Project) -> None:
     items = [row[0] for row in project.database.reader().execute("SELECT id FROM completions ORDER BY id")]
     add_complete_run(project, "rm", scores({item: 1e8 * (item % 2) - item for item in items[:-3]}))
     report = calibrate(project, "rm", gold="imported")
@@ -90,7 +90,7 @@ def call(project: Project, *arguments: str) -> Any:
     return CliRunner().invoke(root, ["calibrate", str(project.path), "judge", "--gold", "imported", *arguments])
 
 
-def test_the_command_says_it_in_words_and_as_a_document(project: Project) -> None:
+def test_the_command_prints_text_and_json(project: Project) -> None:
     jsonschema.validate(json.loads(call(project, "--json").stdout), schema("calibrate"))
     said = call(project).stdout
     assert "Platt's sigmoid" in said
@@ -152,7 +152,7 @@ def graded(received: Received) -> Scripted:
     return Scripted(body=chat_reply(said, logprobs=logprobs))
 
 
-def test_what_a_server_says_of_its_tokens_becomes_the_verdicts_score(tmp_path: Path) -> None:
+def test_log_probabilities_of_the_server_become_the_score(tmp_path: Path) -> None:
     with here(tmp_path, 20) as runs, scripted(graded) as server:
         options = {"base_url": server.url, "model": "m", "strategy": "vanilla", "top_logprobs": "5"}
         assert verdicts(runs, options, "graded") == {

@@ -1,4 +1,4 @@
-"""The columns beside the database: written when they are worth it, believed when they fit, never in the way."""
+"""Column files next to the database: written when worth it, used when they match, never a source of failure."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def project(tmp_path: Path) -> Project:
 
 @pytest.fixture
 def reads(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many rows each look at the database gave."""
+    """Record the number of rows of each read from the database."""
     found: list[int] = []
     for name in ("read_items", "read_verdicts"):
         original = getattr(stored, name)
@@ -72,7 +72,7 @@ def later(project: Project) -> Columns:
     return Columns(project.database, memory, memory.items())
 
 
-def kept(project: Project) -> list[str]:
+def cached_files(project: Project) -> list[str]:
     return sorted(path.name for path in cache_folder(project.path).glob("*"))
 
 
@@ -84,7 +84,7 @@ def state(project: Project) -> tuple[bool, str]:
 def test_the_next_process_reads_nothing_from_the_database(project: Project, reads: list[int]) -> None:
     assert state(project) == (True, "none kept")
     agree(columns(project), project, (1,))
-    assert kept(project) == ["items.npz", "run-1.npz"]
+    assert cached_files(project) == ["items.npz", "run-1.npz"]
     reads.clear()
     agree(later(project), project, (1,))
     assert reads == []
@@ -92,7 +92,7 @@ def test_the_next_process_reads_nothing_from_the_database(project: Project, read
     assert (ok, message.partition(" in ")[0]) == (True, "ok, 2 parts")
 
 
-def test_a_file_under_another_runs_name_is_passed_over(project: Project) -> None:
+def test_a_file_named_after_another_run_is_ignored(project: Project) -> None:
     add_complete_run(project, "w", [(item, Verdict(outcome=Outcome.CORRECT)) for item in range(1, ITEMS)])
     agree(columns(project), project, (1, 2))
     first, second = (cache_folder(project.path) / name for name in ("run-1.npz", "run-2.npz"))
@@ -103,7 +103,7 @@ def test_a_file_under_another_runs_name_is_passed_over(project: Project) -> None
     agree(later(project), project, (1, 2))
 
 
-def test_what_is_not_worth_a_file_has_none(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_small_columns_are_not_cached(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(column_memory, "WORTH", ITEMS + 1)
     agree(columns(project), project, (1,))
     assert not cache_folder(project.path).exists()
@@ -125,7 +125,7 @@ def test_only_changed_rows_are_read_again(project: Project, reads: list[int]) ->
     assert sorted(reads) == [1, 3]
 
 
-def test_what_stays_the_same_stays_the_same_array(project: Project) -> None:
+def test_unchanged_columns_keep_their_array(project: Project) -> None:
     before = columns(project)
     clusters = before.clusters("subtype")
     before.outcome(1)
@@ -141,9 +141,7 @@ def test_what_stays_the_same_stays_the_same_array(project: Project) -> None:
     assert after.gold("final")[6] == -1
 
 
-def test_figures_are_counted_again_only_where_something_changed(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_changed_metrics_are_recounted(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     from workbench.statistics import accuracy as table
 
     add_complete_run(project, "w", [(item, Verdict(outcome=Outcome.CORRECT)) for item in range(1, ITEMS)])
@@ -166,7 +164,7 @@ def test_figures_are_counted_again_only_where_something_changed(
     assert counted == ["w"]
 
 
-def test_the_next_process_tests_no_group_again(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_next_process_reuses_the_test_results(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     with project.database.write() as connection:
         connection.execute("UPDATE questions SET subtype = 'A2' WHERE id % 2")
     first = accuracy(project, by="subtype")
@@ -180,7 +178,7 @@ def test_the_next_process_tests_no_group_again(project: Project, monkeypatch: py
 
 
 @pytest.mark.parametrize("run", [None, 1])
-def test_a_damaged_file_is_passed_over(project: Project, run: int | None) -> None:
+def test_a_damaged_file_is_ignored(project: Project, run: int | None) -> None:
     agree(columns(project), project, (1,))
     path = cache_folder(project.path) / ("items.npz" if run is None else "run-1.npz")
     whole = path.read_bytes()
@@ -206,7 +204,7 @@ def test_a_damaged_file_is_passed_over(project: Project, run: int | None) -> Non
     assert path.read_bytes() == whole
 
 
-def test_a_file_of_another_schema_or_program_is_passed_over(project: Project) -> None:
+def test_a_file_of_another_schema_or_version_is_ignored(project: Project) -> None:
     agree(columns(project), project, (1,))
     path = cache_folder(project.path) / "items.npz"
     with np.load(path) as archive:
@@ -218,7 +216,7 @@ def test_a_file_of_another_schema_or_program_is_passed_over(project: Project) ->
         agree(later(project), project, (1,))
 
 
-def test_a_restored_backup_is_another_history(project: Project, tmp_path: Path) -> None:
+def test_a_restored_backup_invalidates_the_files(project: Project, tmp_path: Path) -> None:
     copy = tmp_path / "copy.db"
     backup(project.database, copy)
     agree(columns(project), project, (1,))
@@ -250,9 +248,7 @@ def test_a_run_is_not_laid_over_other_items(project: Project) -> None:
 
 
 @pytest.mark.parametrize("trouble", ["a file stands there", "full disk", "gone while writing"])
-def test_a_place_that_takes_no_file_does_no_harm(
-    project: Project, monkeypatch: pytest.MonkeyPatch, trouble: str
-) -> None:
+def test_a_failed_write_is_harmless(project: Project, monkeypatch: pytest.MonkeyPatch, trouble: str) -> None:
     folder = cache_folder(project.path)
     if trouble == "a file stands there":
         folder.write_text("mine")
@@ -272,7 +268,7 @@ def _raise_full(*_: object, **__: object) -> None:
     raise OSError(errno.ENOSPC, "No space left on device")
 
 
-def test_doctor_finds_what_was_changed_behind_the_programs_back(project: Project) -> None:
+def test_doctor_finds_external_changes(project: Project) -> None:
     agree(columns(project), project, (1,))
     coordinating.exclude(project, [9], reason="truncated")
     assert state(project)[0]
@@ -286,7 +282,7 @@ def test_doctor_finds_what_was_changed_behind_the_programs_back(project: Project
     assert state(project) == (True, "none kept")
 
 
-def test_nothing_is_written_among_the_columns(project: Project) -> None:
+def test_cached_columns_are_read_only(project: Project) -> None:
     columns(project)
     for target in (cache_folder(project.path) / "items.npz", cache_folder(project.path)):
         with pytest.raises(StoreError):
@@ -294,8 +290,8 @@ def test_nothing_is_written_among_the_columns(project: Project) -> None:
     agree(later(project), project, (1,))
 
 
-def test_those_who_read_never_see_half_of_what_is_written(project: Project) -> None:
-    """Ten verdicts come at a time, all alike; other threads look all the while, one through the file."""
+def test_concurrent_readers_see_no_partial_writes(project: Project) -> None:
+    """Ten equal verdicts are written at a time while other threads read, one of them from the file."""
     with project.database.write() as connection:
         connection.execute("DELETE FROM verdict_evidence")
         connection.execute("DELETE FROM verdicts")

@@ -1,4 +1,4 @@
-"""Columns: groups and crossings, selections decided by them, and arrays that nobody can change."""
+"""Columns: groups, crossings, selections, and immutable arrays."""
 
 from __future__ import annotations
 
@@ -82,12 +82,12 @@ conditions = st.sampled_from(sorted(VALUES)).flatmap(
 )
 
 
-def test_every_field_of_a_condition_is_tried() -> None:
+def test_every_condition_field_is_covered() -> None:
     asked_of_the_database = {"set", "shard", "verdict", "flagged"}
     assert set(VALUES) == {*FIELDS, "verdict:v"} - asked_of_the_database
 
 
-def test_a_selection_names_the_items_that_the_database_names(project: Project) -> None:
+def test_a_selection_selects_the_same_items_as_the_database(project: Project) -> None:
     found, reader = columns(project), project.database.reader()
 
     @settings(max_examples=80)
@@ -110,13 +110,15 @@ def test_a_selection_names_the_items_that_the_database_names(project: Project) -
     ("field", "operator", "value"),
     [("gold", "=", "right"), ("length", "=", "3k"), ("state", "=", "new"), ("verdict:w", "=", "correct")],
 )
-def test_a_selection_of_nothing_known_is_refused(project: Project, field: str, operator: Operator, value: str) -> None:
+def test_a_selection_by_an_unknown_value_is_rejected(
+    project: Project, field: str, operator: Operator, value: str
+) -> None:
     with pytest.raises(UsageError):
         columns(project).chosen(Selection((Condition(field, operator, value),)))
 
 
 @pytest.mark.parametrize("by", ["type,domain", "domain,type", "subtype,length,model", "type,reason", "dataset,gold"])
-def test_a_crossing_holds_what_its_parts_hold(project: Project, by: str) -> None:
+def test_a_crossing_agrees_with_its_parts(project: Project, by: str) -> None:
     found, parts = columns(project), by.split(",")
     if "gold" in parts:
         with pytest.raises(UsageError, match="'gold'"):
@@ -130,7 +132,7 @@ def test_a_crossing_holds_what_its_parts_hold(project: Project, by: str) -> None
     assert sorted(set(crossed.code.tolist())) == list(range(len(crossed.names)))
 
 
-def test_lengths_are_told_apart_at_their_bounds(project: Project) -> None:
+def test_lengths_are_grouped_by_their_bounds(project: Project) -> None:
     found = columns(project)
     lengths = found.groups("length")
     for characters, code in zip(found.characters.tolist(), lengths.code.tolist(), strict=True):
@@ -140,7 +142,7 @@ def test_lengths_are_told_apart_at_their_bounds(project: Project) -> None:
 
 
 @pytest.mark.parametrize("by", ["", "type,", "types", "type,type", "type;domain"])
-def test_what_is_no_crossing_is_refused(project: Project, by: str) -> None:
+def test_an_invalid_crossing_is_rejected(project: Project, by: str) -> None:
     with pytest.raises(UsageError):
         accuracy(project, by=by)
 
@@ -170,9 +172,9 @@ def test_the_clusters_of_a_grouping_are_its_questions(project: Project, field: s
     assert clusters.items.tolist() == np.bincount(clusters.of_item).tolist()
 
 
-def test_gold_is_counted_by_where_it_comes_from(project: Project) -> None:
+def test_gold_is_counted_by_source(project: Project) -> None:
     def counts(items: range) -> dict[str, int]:
-        """Every third item came without gold; people have said something of items 2, 5, 9 and 12."""
+        """Every third item has no imported gold; items 2, 5, 9 and 12 have labels."""
         imported = sum(item % 3 > 0 and item not in (2, 5, 9, 12) for item in items)
         agreed = sum(item in (2, 12) for item in items)
         found = {"adjudicated": 0, "agreed": agreed, "imported": imported, "none": len(items) - imported - agreed}
@@ -184,7 +186,7 @@ def test_gold_is_counted_by_where_it_comes_from(project: Project) -> None:
     assert found.gold_counts("final", found.chosen(Selection(limit=10))) == counts(range(1, 11))
 
 
-def test_nobody_can_change_what_was_handed_out(project: Project) -> None:
+def test_returned_arrays_are_read_only(project: Project) -> None:
     found = columns(project)
     for values in (found.item, found.question, found.characters, found.gold("final"), found.outcome(1)):
         with pytest.raises(ValueError, match="read-only"):

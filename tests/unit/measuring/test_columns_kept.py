@@ -1,4 +1,4 @@
-"""Columns that are brought up to date say what columns read anew say, whatever has happened to the database."""
+"""Incrementally updated columns equal freshly read ones after any change to the database."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class World:
         self._write("DELETE FROM check_items")
 
     def begin_import(self) -> None:
-        """Rows that nobody sees yet, some of them with verdicts already."""
+        """Add rows of an unfinished import, some of which have verdicts already."""
         with self.project.database.write() as connection:
             if connection.execute("SELECT 1 FROM imports WHERE state = 'running'").fetchone():
                 return
@@ -212,8 +212,8 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     seed=st.integers(0, 2**16),
     worth=st.sampled_from([1, 12, 10**6]),
 )
-def test_patched_columns_are_those_read_anew(template: Path, happenings: list[str], seed: int, worth: int) -> None:
-    """In memory, from files that were written at one time or another, and by a plain look at every row."""
+def test_updated_columns_equal_freshly_read_ones(template: Path, happenings: list[str], seed: int, worth: int) -> None:
+    """In memory, from files of different times, and by a plain read of every row."""
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
         patch.setattr(column_memory, "WORTH", worth)
         world = World(Path(shutil.copy(template, Path(folder) / "p.db")), seed)

@@ -1,4 +1,4 @@
-"""Picks, estimates and scores as plain rows: each with what it says, and why a figure is missing."""
+"""Picks, estimates and scores as tables: values, messages, and reasons of missing metrics."""
 
 from __future__ import annotations
 
@@ -82,11 +82,11 @@ def texts(part: CombinedTable) -> list[tuple[str, ...]]:
 
 
 def standings(part: CombinedTable) -> dict[str, str]:
-    """How each row stands, by its first cell."""
+    """Map the first cell of each row to its standing."""
     return {row[0]: said.standing for row, said in zip(texts(part), part.said, strict=True)}
 
 
-def test_every_row_of_every_table_says_as_many_cells_as_there_are_headings(project: Project, tmp_path: Path) -> None:
+def test_every_row_has_as_many_cells_as_headings(project: Project, tmp_path: Path) -> None:
     found = reports(project, tmp_path)
     assert {name: len(parts(report)) for name, report in found.items()} == {
         "best-of": 1,
@@ -102,7 +102,7 @@ def test_every_row_of_every_table_says_as_many_cells_as_there_are_headings(proje
             assert bool(sheet.against) == any(said.standing for said in sheet.said)
 
 
-def test_picks_without_figures_say_why(project: Project) -> None:
+def test_picks_without_metrics_have_a_reason(project: Project) -> None:
     (sheet,) = parts(best_of(project, ("good",), sizes=(1, 2, 64)))
     one, two, many = sheet.said
     assert (one.standing, one.words) == ("", ("A single completion leaves no choice.",))
@@ -113,14 +113,14 @@ def test_picks_without_figures_say_why(project: Project) -> None:
     assert "it is the same in every question" in alike.said[0].words[0]
 
 
-def test_picks_among_completions_of_one_class_say_why(tmp_path: Path) -> None:
+def test_picks_among_one_class_have_a_reason(tmp_path: Path) -> None:
     project = project_of(tmp_path, dict.fromkeys(range(ITEMS), True))
     (sheet,) = parts(best_of(project, ("good",), sizes=(2,)))
     assert sheet.said[0].standing == ""
     assert "no pick can beat a random one" in sheet.said[0].words[0]
 
 
-def test_an_estimate_says_what_it_is_worth(tmp_path: Path) -> None:
+def test_an_estimate_states_its_gain(tmp_path: Path) -> None:
     project = project_of(tmp_path, dict.fromkeys(range(60, ITEMS)))
     estimates, mix = parts(estimate(project, "good", ("poor",), by="type"))
     assert estimates.said[0].words[0].startswith("No estimate. The mix by type")
@@ -130,7 +130,7 @@ def test_an_estimate_says_what_it_is_worth(tmp_path: Path) -> None:
     assert texts(mix)[0][1:] == ("15", "0")
 
 
-def test_scores_stand_beside_accuracy_and_refused_lines_are_named(project: Project, tmp_path: Path) -> None:
+def test_scores_are_listed_with_accuracy_and_rejected_lines_reported(project: Project, tmp_path: Path) -> None:
     report = downstream(project, scores_file(tmp_path))
     scores, orders = parts(report)
     assert [row[:2] for row in texts(scores)][:3] == [("sums", "good"), ("sums", HOSTILE), ("sums", "poor")]
@@ -147,7 +147,7 @@ def test_scores_stand_beside_accuracy_and_refused_lines_are_named(project: Proje
     assert "a bootstrap needs 10 verifiers" in orders.said[0].words[0]
 
 
-def test_csv_has_figures_in_full_and_no_formula(project: Project, tmp_path: Path) -> None:
+def test_csv_has_full_precision_and_no_formulas(project: Project, tmp_path: Path) -> None:
     found = reports(project, tmp_path)
     picks = list(csv.DictReader(io.StringIO(combined_as(found["best-of"], 0, TableForm(format="csv")))))
     (row,) = best_of(project, ("good",), sizes=(2,)).rows
@@ -160,9 +160,7 @@ def test_csv_has_figures_in_full_and_no_formula(project: Project, tmp_path: Path
 
 
 @pytest.mark.parametrize("as_", get_args(TableFormat))
-def test_every_table_has_every_format_and_a_name_for_its_file(
-    project: Project, tmp_path: Path, as_: TableFormat
-) -> None:
+def test_every_table_has_every_format_and_a_file_name(project: Project, tmp_path: Path, as_: TableFormat) -> None:
     named = []
     for report in reports(project, tmp_path).values():
         for place in range(len(parts(report))):

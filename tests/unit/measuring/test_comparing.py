@@ -1,4 +1,4 @@
-"""Comparing two verifiers from the database: the right items, in every protocol, and words that fit the figures."""
+"""Comparisons of two verifiers from the database: counted items, protocols and sentences."""
 
 from __future__ import annotations
 
@@ -98,13 +98,13 @@ def test_the_baseline_needs_no_run(project: Project) -> None:
     assert compare(project, "always-incorrect", "most").difference == -report.difference
 
 
-def test_a_run_that_was_never_complete_is_not_compared(project: Project) -> None:
+def test_an_incomplete_run_is_not_compared(project: Project) -> None:
     add_run(project, "begun", {1: Outcome.CORRECT}, complete=False)
     with pytest.raises(UsageError, match="No complete run of 'begun'"):
         compare(project, "begun", "some")
 
 
-def test_what_can_not_be_compared_is_refused(project: Project) -> None:
+def test_incomparable_verifiers_are_rejected(project: Project) -> None:
     add_run(project, "elsewhere", {2: Outcome.CORRECT})
     with pytest.raises(UsageError, match="itself"):
         compare(project, "some", "some")
@@ -118,7 +118,7 @@ def test_what_can_not_be_compared_is_refused(project: Project) -> None:
 
 
 def compared(folder: Path, a: list[int], b: list[int]) -> str:
-    """What is said of two verifiers whose outcomes on incorrect completions are these."""
+    """Return the sentence about two verifiers with these outcomes on incorrect completions."""
     project = make_project(folder, [{**row, "gold": False, "question_id": str(place)} for place, row in rows(len(a))])
     for name, outcomes in (("first", a), ("second", b)):
         add_run(project, name, {item: OutcomeCode(outcome).outcome for item, outcome in enumerate(outcomes, 1)})
@@ -129,30 +129,30 @@ def rows(count: int) -> list[tuple[int, dict[str, object]]]:
     return list(enumerate(numbered(count)))
 
 
-def test_the_sentence_fits_the_figures(tmp_path: Path) -> None:
+def test_the_sentence_matches_the_metrics(tmp_path: Path) -> None:
     places = iter(range(10))
 
-    def told(a: list[int], b: list[int]) -> str:
+    def sentence(a: list[int], b: list[int]) -> str:
         folder = tmp_path / str(next(places))
         folder.mkdir()
         return compared(folder, a, b)
 
-    assert told([0, 1] * 5, [0, 1] * 5) == "first and second are right and wrong on exactly the same items."
-    assert told([0] * 20, [0] * 5 + [1] * 15) == (
+    assert sentence([0, 1] * 5, [0, 1] * 5) == "first and second are right and wrong on exactly the same items."
+    assert sentence([0] * 20, [0] * 5 + [1] * 15) == (
         "first is right more often than second, by 75.0 points; the difference is significant."
     )
-    assert told([1] * 20, [0] * 20).startswith("second is right more often than first, by 100.0 points")
-    assert "are 10.0 points apart: no significant difference on these items." in told([0] * 20, [0] * 18 + [1] * 2)
-    assert "are 20.0 points apart: no significant difference on these items." in told([0] * 20, [0] * 16 + [1] * 4)
-    assert "are 25.0 points apart, a close call: test and interval disagree on significance." in told(
+    assert sentence([1] * 20, [0] * 20).startswith("second is right more often than first, by 100.0 points")
+    assert "are 10.0 points apart: no significant difference on these items." in sentence([0] * 20, [0] * 18 + [1] * 2)
+    assert "are 20.0 points apart: no significant difference on these items." in sentence([0] * 20, [0] * 16 + [1] * 4)
+    assert "are 25.0 points apart, a close call: test and interval disagree on significance." in sentence(
         [0] * 20, [0] * 15 + [1] * 5
     )
-    assert told([0] * 20, [0] * 14 + [1] * 6).startswith("first is right more often than second, by 30.0 points")
-    assert "are right equally often: no significant difference on these items." in told([0, 1] * 9, [1, 0] * 9)
-    assert "too few" in told([0, 1], [1, 0])
+    assert sentence([0] * 20, [0] * 14 + [1] * 6).startswith("first is right more often than second, by 30.0 points")
+    assert "are right equally often: no significant difference on these items." in sentence([0, 1] * 9, [1, 0] * 9)
+    assert "too few" in sentence([0, 1], [1, 0])
 
 
-def test_a_class_of_one_question_has_no_interval_and_it_is_said(tmp_path: Path) -> None:
+def test_a_class_of_one_question_has_no_interval_and_a_note(tmp_path: Path) -> None:
     project = make_project(
         tmp_path, [{**row, "gold": place == 0, "question_id": str(place)} for place, row in rows(12)]
     )
@@ -165,7 +165,7 @@ def test_a_class_of_one_question_has_no_interval_and_it_is_said(tmp_path: Path) 
     )
 
 
-def test_names_are_only_text(tmp_path: Path) -> None:
+def test_names_are_escaped(tmp_path: Path) -> None:
     hostile = HOSTILE[2] + "\n"
     project = make_project(tmp_path, [{"gold": True, "completion_id": hostile, "question_id": hostile}])
     add_run(project, hostile, {1: Outcome.CORRECT})
@@ -174,7 +174,7 @@ def test_names_are_only_text(tmp_path: Path) -> None:
     assert "␛[31m␊" in text
 
 
-def test_what_has_been_complete_can_be_compared_and_the_baseline_with_it(project: Project, tmp_path: Path) -> None:
+def test_completed_runs_and_the_baseline_can_be_compared(project: Project, tmp_path: Path) -> None:
     add_run(project, "halfway", {1: Outcome.CORRECT}, complete=False)
     assert comparable(project) == ("some", "most", "always-incorrect")
     (tmp_path / "empty").mkdir()
@@ -198,7 +198,7 @@ def test_undecided_verdicts_are_counted_in_every_protocol(project: Project, prot
     assert min(expected) > 0
 
 
-def test_groups_are_the_same_comparison_on_their_items(project: Project, tmp_path: Path) -> None:
+def test_groups_compare_the_verifiers_on_their_items(project: Project, tmp_path: Path) -> None:
     (tmp_path / "typed").mkdir()
     rows = [
         {
@@ -230,21 +230,21 @@ def test_groups_are_the_same_comparison_on_their_items(project: Project, tmp_pat
     assert compare(project, "some", "most").groups == []
 
 
-def test_what_groups_can_not_be_is_refused(project: Project) -> None:
+def test_invalid_groups_are_rejected(project: Project) -> None:
     with pytest.raises(UsageError, match="colour"):
         compare(project, "some", "most", by="colour")
     with pytest.raises(UsageError, match="has its own reasons"):
         compare(project, "some", "most", by="type,reason")
 
 
-def test_every_difference_has_its_interval_at_once(project: Project) -> None:
+def test_every_difference_has_a_simultaneous_interval(project: Project) -> None:
     found = compare(project, "some", "most")
     assert found.metrics[0].ci == found.ci
     assert all(metric.ci and metric.ci[0] < (metric.difference or 0) < metric.ci[1] for metric in found.metrics)
     assert "bootstrap" not in compare_text(found)
 
 
-def test_undefined_figures_are_worded(tmp_path: Path) -> None:
+def test_undefined_metrics_are_explained(tmp_path: Path) -> None:
     project = make_project(tmp_path, [{**row, "gold": False} for row in numbered(12)])
     for name in ("first", "second"):
         add_run(project, name, {item: OutcomeCode(item % 2).outcome for item in range(1, 13)})

@@ -1,4 +1,4 @@
-"""Comparisons in every format: all figures in CSV, nothing obeyed in Markdown, a new file at each save."""
+"""Comparisons in every format: all metrics in CSV, escaped names in Markdown, a new file for each save."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_csv_of_several_has_a_line_a_pair(project: Project) -> None:
 
 
 @pytest.mark.parametrize("as_", get_args(TableFormat))
-def test_no_format_lets_a_name_do_anything(project: Project, as_: TableFormat) -> None:
+def test_every_format_escapes_names(project: Project, as_: TableFormat) -> None:
     for report in reports(project).values():
         text = comparison_as(report, TableForm(format=as_))
         assert "nan" not in text
@@ -75,6 +75,6 @@ def test_no_format_lets_a_name_do_anything(project: Project, as_: TableFormat) -
             assert "protocol strict, gold final" in text
 
 
-def test_a_file_is_called_without_verifiers_names(project: Project) -> None:
+def test_file_names_do_not_contain_verifier_names(project: Project) -> None:
     for kind, report in reports(project).items():
         assert comparison_name(report) == f"{kind}-strict-final"

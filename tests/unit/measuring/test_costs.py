@@ -1,4 +1,4 @@
-"""What verdicts take, by the server's own count, however much was stored before; and who leads."""
+"""Costs of verdicts by the server's usage, however many replies were stored before, and the Pareto front."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ def by_name(rows: list[CostRow]) -> dict[str, CostRow]:
     return {row.verifier: row for row in rows}
 
 
-def test_each_is_counted_as_if_it_had_asked_alone(tmp_path: Path) -> None:
+def test_shared_requests_count_for_every_verifier(tmp_path: Path) -> None:
     (tmp_path / "workbench.toml").write_text(PRICES)
     with scripted(knows) as server, here_on(make_project(tmp_path, items())) as runs:
         judged(runs, server.url, "one", "vanilla")
         judged(runs, server.url, "two", "codejudge")
-        asked = len(server.received)
+        requests = len(server.received)
         judged(runs, server.url, "again", "vanilla")
-        assert len(server.received) == asked == 2 * ITEMS + 2, "what is the same is asked once"
+        assert len(server.received) == requests == 2 * ITEMS + 2, "what is the same is asked once"
         report = costs(runs.project)
         rows = by_name(report.rows)
         assert (rows["one"].calls, rows["two"].calls, rows["again"].calls) == (1, 2, 1)
@@ -70,7 +70,7 @@ def test_each_is_counted_as_if_it_had_asked_alone(tmp_path: Path) -> None:
         }
 
 
-def test_what_has_no_price_has_no_dollars_and_does_not_lead_for_them(tmp_path: Path) -> None:
+def test_an_unpriced_verifier_has_no_cost_and_is_not_on_the_front(tmp_path: Path) -> None:
     with scripted(knows) as server, here_on(make_project(tmp_path, items())) as runs:
         judged(runs, server.url, "one", "vanilla")
         runs.claim()
@@ -95,8 +95,8 @@ FIGURE = st.none() | st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0])
 
 
 @given(st.lists(st.tuples(FIGURE, FIGURE), max_size=8))
-def test_who_leads_leads_for_some_price(points: list[tuple[float | None, float | None]]) -> None:
-    """A leading one is the most accurate of all that take no more; another one is not, or as good as one for less."""
+def test_a_verifier_on_the_front_leads_for_some_price(points: list[tuple[float | None, float | None]]) -> None:
+    """A leading verifier is the most accurate of all that cost no more; any other is matched at the same or a lower price."""
     whole = [(accuracy, price) for accuracy, price in points if accuracy is not None and price is not None]
     leads = on_front(points)
     for (accuracy, price), front in zip(points, leads, strict=True):

@@ -1,4 +1,4 @@
-"""The counts of a project: right beside an import that is still running, and without a look at every item."""
+"""The counts of a project: correct during an import, and without a scan of every item."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def sizes(project: Project) -> dict[str, tuple[int, int]]:
     return {one.name: (one.questions, one.items) for one in status(project).datasets}
 
 
-def test_items_of_a_running_import_are_counted_nowhere(tmp_path: Path) -> None:
+def test_items_of_a_running_import_are_not_counted(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(6))
     add_items(project.database, numbered(9, dataset="other"))
     with project.database.write() as connection:
@@ -30,18 +30,18 @@ def test_items_of_a_running_import_are_counted_nowhere(tmp_path: Path) -> None:
     project.close()
 
 
-def test_a_project_without_data_sets(tmp_path: Path) -> None:
+def test_a_project_without_datasets(tmp_path: Path) -> None:
     project = make_project(tmp_path)
     assert (status(project).items, status(project).datasets) == (0, [])
     project.close()
 
 
-def test_counting_does_not_look_at_every_item(tmp_path: Path) -> None:
+def test_counting_does_not_scan_every_item(tmp_path: Path) -> None:
     assert abs(steps(tmp_path / "small", 100) - steps(tmp_path / "large", 5_000)) < 100
 
 
 def steps(folder: Path, items: int) -> int:
-    """What SQLite does, in steps of its machine, to count so many items of one question."""
+    """Count the SQLite virtual machine steps for this many items of one question."""
     folder.mkdir()
     rows = [{"question_id": "q", "completion_id": f"c{number}"} for number in range(items)]
     project = make_project(folder, rows)

@@ -1,4 +1,4 @@
-"""Plots of what verdicts take: the Pareto front in files and in the report, and scaling curves of a sweep."""
+"""Cost plots: the Pareto front in files and in the report, and scaling curves of a sweep."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_accuracy_is_drawn_against_the_price_in_files_and_in_the_report(tmp_path
         assert ">seconds<" not in section, "a report of the same data is the same report"
 
 
-def test_a_report_without_models_says_nothing_of_prices(tmp_path: Path) -> None:
+def test_a_report_without_models_has_no_prices(tmp_path: Path) -> None:
     with here_on(make_project(tmp_path, items())) as runs:
         runs.work(start(runs.project, "exact", {}, "exact").run)
         report = tmp_path / "report.html"
@@ -88,7 +88,7 @@ def drawn(report: SweepReport) -> dict[str, list[tuple[str, list[float]]]]:
     return found
 
 
-def test_scaling_curves_have_a_plot_a_setting_and_a_line_for_each_choice_of_the_others(tmp_path: Path) -> None:
+def test_scaling_curves_have_a_plot_per_setting_and_lines_for_the_others(tmp_path: Path) -> None:
     with here_on(make_project(tmp_path, items())) as runs:
         runs.work(start(runs.project, "exact", {}, "exact").run)
         project = runs.project

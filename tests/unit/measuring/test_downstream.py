@@ -1,4 +1,4 @@
-"""Downstream scores beside accuracy: like with like, ranks over benchmarks, and what three verifiers can't tell."""
+"""Downstream scores against accuracy: comparable scores, ranks over benchmarks, and the limits of three verifiers."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def row(report: DownstreamReport, benchmark: str | None, group: str | None = Non
     return found
 
 
-def test_three_in_order_can_not_settle_it(project: Project, tmp_path: Path) -> None:
+def test_three_verifiers_in_order_are_not_significant(project: Project, tmp_path: Path) -> None:
     report = reported(project, tmp_path, [line("best", 61), line("middle", 58), line("worst", 57.5)])
     found = row(report, "sums")
     assert (found.verifiers, found.exact, found.permutations) == (3, True, 6)
@@ -60,7 +60,7 @@ def test_three_in_order_can_not_settle_it(project: Project, tmp_path: Path) -> N
     assert "with so few verifiers the result can't be significant" in text
 
 
-def test_shares_among_percentages_are_said(project: Project, tmp_path: Path) -> None:
+def test_shares_mixed_with_percentages_are_reported(project: Project, tmp_path: Path) -> None:
     mixed = [line("best", 0.61), line("middle", 58), line("worst", 57.5), line("best", 0.5, "other")]
     said = " ".join(downstream_text(reported(project, tmp_path, mixed)).split())
     assert "sums: 1 of 3 scores lie between 0 and 1, others above" in said
@@ -82,7 +82,7 @@ def test_accuracies_are_those_of_the_table_by_group(project: Project, tmp_path: 
     assert row(report, "sums", "B").spearman.coefficient == pytest.approx(-1)
 
 
-def test_only_steps_that_all_have_are_compared_and_seeds_are_averaged(project: Project, tmp_path: Path) -> None:
+def test_only_common_steps_are_compared_and_seeds_are_averaged(project: Project, tmp_path: Path) -> None:
     report = reported(
         project,
         tmp_path,
@@ -108,7 +108,7 @@ def test_without_a_common_step_there_is_nothing_to_compare(project: Project, tmp
     assert "No training step" in downstream_text(report)
 
 
-def test_over_all_benchmarks_it_is_the_mean_rank(project: Project, tmp_path: Path) -> None:
+def test_the_overall_score_is_the_mean_rank(project: Project, tmp_path: Path) -> None:
     scores = {"a": (3, 2, 1), "b": (200, 300, 100), "c": (0.1, 0.1, 0.3)}
     lines = [
         line(name, score, benchmark) for benchmark, of in scores.items() for name, score in zip(RIGHT, of, strict=True)
@@ -141,7 +141,7 @@ def test_shares_of_a_known_number_of_items_have_intervals(project: Project, tmp_
     assert [point.score_ci for point in percent.points] == [None, None]
 
 
-def test_who_is_not_measured_here_is_named_and_left_out(project: Project, tmp_path: Path) -> None:
+def test_unmeasured_verifiers_are_named_and_excluded(project: Project, tmp_path: Path) -> None:
     report = reported(project, tmp_path, [line("best", 2), line("elsewhere", 3), line("always-incorrect", 1)])
     assert report.unmeasured == ["elsewhere"]
     assert {point.verifier: point.accuracy for point in report.points} == {"best": 0.9, "always-incorrect": 0.0}
@@ -150,7 +150,7 @@ def test_who_is_not_measured_here_is_named_and_left_out(project: Project, tmp_pa
         reported(project, tmp_path, [line("elsewhere", 3)])
 
 
-def test_refused_lines_stand_in_the_report(project: Project, tmp_path: Path) -> None:
+def test_rejected_lines_are_listed_in_the_report(project: Project, tmp_path: Path) -> None:
     report = reported(project, tmp_path, [line("best", 2), {"verifier": "best"}, line("middle", 1)])
     assert (report.lines, report.refused) == (2, 1)
     (refused,) = report.refusals
@@ -161,7 +161,7 @@ def test_refused_lines_stand_in_the_report(project: Project, tmp_path: Path) -> 
         reported(project, tmp_path, [])
 
 
-def test_names_are_only_text(project: Project, tmp_path: Path) -> None:
+def test_names_are_escaped(project: Project, tmp_path: Path) -> None:
     hostile = HOSTILE[2]
     report = reported(project, tmp_path, [line("best", 2, hostile), line("middle", 1, hostile), line(hostile, 1)])
     text = downstream_text(report)
@@ -188,7 +188,7 @@ def test_with_many_verifiers_there_is_an_interval(tmp_path: Path) -> None:
 # -- Scores by step (VerifyBench, figure 3), and models measured by their completions (appendix D).
 
 
-def test_every_step_stands_in_the_curve_and_common_ones_are_marked(project: Project, tmp_path: Path) -> None:
+def test_the_curve_has_every_step_and_marks_common_ones(project: Project, tmp_path: Path) -> None:
     report = reported(
         project,
         tmp_path,
@@ -273,7 +273,7 @@ def test_a_model_scores_the_mean_accuracy_of_its_samples(sampled: Project, tmp_p
     assert "avg@k" in downstream_text(report)
 
 
-def test_a_verifier_may_say_what_is_correct(sampled: Project, tmp_path: Path) -> None:
+def test_a_verifier_can_replace_gold(sampled: Project, tmp_path: Path) -> None:
     path = tmp_path / "scores.jsonl"
     path.write_text(json.dumps(trained("judge", "old")))
 
@@ -293,14 +293,14 @@ def test_a_verifier_may_say_what_is_correct(sampled: Project, tmp_path: Path) ->
         reported_by(sampled, tmp_path, [trained("judge", "old")], "nobody")
 
 
-def test_what_is_excluded_makes_no_score(sampled: Project, tmp_path: Path) -> None:
+def test_excluded_items_do_not_count(sampled: Project, tmp_path: Path) -> None:
     # The first of the new model's completions.
     coordinating.exclude(sampled, [11], reason="truncated")
     report = reported_by(sampled, tmp_path, [trained("judge", "new", benchmark="sums")], "judge")
     assert [(one.benchmark, one.samples) for one in report.averages] == [("sums", (3, 4))]
 
 
-def test_models_without_completions_and_scores_said_twice_are_refused(sampled: Project, tmp_path: Path) -> None:
+def test_unknown_models_and_duplicate_scores_are_rejected(sampled: Project, tmp_path: Path) -> None:
     report = reported(
         sampled,
         tmp_path,

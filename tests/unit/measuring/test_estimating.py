@@ -1,4 +1,4 @@
-"""Estimates from few labels: which items count, what is predicted of them, and what is said about the sample."""
+"""Estimates from few labels: counted items, predictions, and messages about the sample."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def gold_of(item: int) -> bool:
 
 
 @pytest.fixture(scope="module")
-def said() -> dict[str, dict[int, Outcome]]:
+def outcomes_by_verifier() -> dict[str, dict[int, Outcome]]:
     draw = random.Random(8)
 
     def outcome(item: int, right: float) -> Outcome:
@@ -42,11 +42,11 @@ def said() -> dict[str, dict[int, Outcome]]:
 
 
 @pytest.fixture
-def project(tmp_path: Path, said: dict[str, dict[int, Outcome]]) -> Project:
-    return filled(tmp_path, said, set(range(1, ITEMS + 1, ITEMS // LABELLED)))
+def project(tmp_path: Path, outcomes_by_verifier: dict[str, dict[int, Outcome]]) -> Project:
+    return filled(tmp_path, outcomes_by_verifier, set(range(1, ITEMS + 1, ITEMS // LABELLED)))
 
 
-def filled(folder: Path, said: dict[str, dict[int, Outcome]], labelled: set[int]) -> Project:
+def filled(folder: Path, outcomes_by_verifier: dict[str, dict[int, Outcome]], labelled: set[int]) -> Project:
     """Two completions a question, the first half of them of type A."""
     rows = [
         {
@@ -58,7 +58,7 @@ def filled(folder: Path, said: dict[str, dict[int, Outcome]], labelled: set[int]
         for item in range(1, ITEMS + 1)
     ]
     project = make_project(folder, rows)
-    for name, outcomes in said.items():
+    for name, outcomes in outcomes_by_verifier.items():
         add_run(project, name, outcomes)
     return project
 
@@ -77,16 +77,16 @@ def vote(outcome: Outcome) -> float:
 
 
 @pytest.mark.parametrize("protocol", get_args(Protocol3))
-def test_what_is_right_and_what_is_predicted(
-    project: Project, said: dict[str, dict[int, Outcome]], protocol: Protocol3
+def test_truth_and_predictions_follow_the_protocol(
+    project: Project, outcomes_by_verifier: dict[str, dict[int, Outcome]], protocol: Protocol3
 ) -> None:
-    """Worked item by item from the words of the protocols."""
+    """Computed item by item from the definitions of the protocols."""
     truth, predicted, question = [], [], []
-    for item, own in said["judge"].items():
+    for item, own in outcomes_by_verifier["judge"].items():
         is_undecided = own.code >= OutcomeCode.ABSTAIN
         if is_undecided and protocol == "decided":
             continue
-        correct = (vote(said["rules"][item]) + vote(said["other"][item])) / 2
+        correct = (vote(outcomes_by_verifier["rules"][item]) + vote(outcomes_by_verifier["other"][item])) / 2
         right = gold_of(item) == (own == Outcome.CORRECT)
         expected = correct if own == Outcome.CORRECT else 1 - correct
         if is_undecided and protocol == "strict":
@@ -105,9 +105,11 @@ def test_what_is_right_and_what_is_predicted(
     assert found.classical_ci == pytest.approx(table.ci)
 
 
-def test_it_is_nearer_to_the_truth_and_narrower(project: Project, said: dict[str, dict[int, Outcome]]) -> None:
+def test_an_estimate_is_closer_to_the_truth_and_narrower(
+    project: Project, outcomes_by_verifier: dict[str, dict[int, Outcome]]
+) -> None:
     found = row(estimate(project, "judge"), "accuracy")
-    outcomes = said["judge"]
+    outcomes = outcomes_by_verifier["judge"]
     truth = sum(gold_of(item) == (outcomes[item] == Outcome.CORRECT) for item in outcomes) / ITEMS
     assert found.ci is not None
     assert found.classical_ci is not None
@@ -116,15 +118,15 @@ def test_it_is_nearer_to_the_truth_and_narrower(project: Project, said: dict[str
     assert (found.labelled, found.unlabelled, found.questions) == (LABELLED, ITEMS - LABELLED, LABELLED)
 
 
-def test_few_labelled_questions_are_not_said_to_make_intervals_too_narrow(tmp_path: Path) -> None:
-    """With 5 to 20 of them intervals hold the truth in .97 and more; of one there is none to be too narrow."""
-    said = {name: dict.fromkeys(range(1, 41), Outcome.CORRECT) for name in ("judge", "other")}
+def test_few_labelled_questions_give_no_warning_about_intervals(tmp_path: Path) -> None:
+    """Intervals of 5 to 20 questions cover the truth in 97 % or more; a single question has no interval."""
+    outcomes_by_verifier = {name: dict.fromkeys(range(1, 41), Outcome.CORRECT) for name in ("judge", "other")}
     rows = [
         {"question_id": f"q{number // 2}", "completion_id": f"c{number}", "gold": True if number < 2 else None}
         for number in range(40)
     ]
     project = make_project(tmp_path, rows)
-    for name, outcomes in said.items():
+    for name, outcomes in outcomes_by_verifier.items():
         add_run(project, name, outcomes)
     text = " ".join(estimate_text(estimate(project, "judge")).split())
     assert "too few questions for an interval" in text
@@ -132,10 +134,10 @@ def test_few_labelled_questions_are_not_said_to_make_intervals_too_narrow(tmp_pa
 
 
 @pytest.mark.parametrize("protocol", get_args(Protocol3))
-def test_all_items_are_those_that_count(
-    project: Project, said: dict[str, dict[int, Outcome]], protocol: Protocol3
+def test_only_counted_items_enter_the_estimate(
+    project: Project, outcomes_by_verifier: dict[str, dict[int, Outcome]], protocol: Protocol3
 ) -> None:
-    decides = sum(outcome.code < OutcomeCode.ABSTAIN for outcome in said["judge"].values())
+    decides = sum(outcome.code < OutcomeCode.ABSTAIN for outcome in outcomes_by_verifier["judge"].values())
     of = (
         f"of all {decides:,} items that it decides,"
         if protocol == "decided"
@@ -153,14 +155,14 @@ def test_the_share_of_correct_completions_needs_no_protocol(project: Project) ->
     assert (found[0].saved or 0) > LABELLED
 
 
-def test_predictors_are_those_named_else_all_others(project: Project) -> None:
+def test_predictors_default_to_all_other_verifiers(project: Project) -> None:
     assert estimate(project, "judge").predictors == ["rules", "other"]
     assert estimate(project, "judge", ("other",)).predictors == ["other"]
     better = row(estimate(project, "judge", ("rules",)), "accuracy")
     assert better.estimate != row(estimate(project, "judge", ("other",)), "accuracy").estimate
 
 
-def test_groups_and_the_estimate_weighed_by_them(project: Project) -> None:
+def test_groups_and_the_estimate_weighted_by_them(project: Project) -> None:
     report = estimate(project, "judge", by="type")
     groups = [row(report, "accuracy", group) for group in ("A", "B")]
     stratified = row(report, "accuracy", stratified=True)
@@ -172,8 +174,8 @@ def test_groups_and_the_estimate_weighed_by_them(project: Project) -> None:
     assert [one.group for one in report.rows] == [None, None, "A", "B"] * 2
 
 
-def test_another_mix_of_types_is_said(tmp_path: Path, said: dict[str, dict[int, Outcome]]) -> None:
-    project = filled(tmp_path, said, set(range(1, 61)) | {301, 321, 341})
+def test_another_mix_of_types_is_reported(tmp_path: Path, outcomes_by_verifier: dict[str, dict[int, Outcome]]) -> None:
+    project = filled(tmp_path, outcomes_by_verifier, set(range(1, 61)) | {301, 321, 341})
     report = estimate(project, "judge")
     assert [(one.group, one.labelled, one.unlabelled) for one in report.mix] == [("A", 30, 70), ("B", 3, 97)]
     assert report.uneven == ["type"]
@@ -208,17 +210,20 @@ def mixed(folder: Path, share: dict[str, float], *, whole: bool) -> Project:
     ]
     project = make_project(folder, rows)
     for name, right in (("judge", {"m": 0.95, "n": 0.6}), ("rules", {"m": 0.9, "n": 0.9})):
-        said = [str(row["model"]) for row in rows]
+        outcomes_by_verifier = [str(row["model"]) for row in rows]
         add_run(
             project,
             name,
-            {n + 1: OutcomeCode(int((n % 3 == 0) == (chance.random() < right[said[n]]))).outcome for n in range(400)},
+            {
+                n + 1: OutcomeCode(int((n % 3 == 0) == (chance.random() < right[outcomes_by_verifier[n]]))).outcome
+                for n in range(400)
+            },
         )
     return project
 
 
 @pytest.mark.parametrize("whole", [False, True], ids=["items", "questions"])
-def test_labels_mostly_of_one_model_are_weighed_or_there_is_no_headline(tmp_path: Path, *, whole: bool) -> None:
+def test_labels_mostly_of_one_model_are_weighted_or_have_no_headline(tmp_path: Path, *, whole: bool) -> None:
     """A mean of labels is off by 12 points here; every question has labelled items of either model where items are
     drawn, so that counting questions would not tell."""
     report = estimate(mixed(tmp_path, {"m": 0.5, "n": 0.1}, whole=whole), "judge")
@@ -235,7 +240,7 @@ def test_labels_mostly_of_one_model_are_weighed_or_there_is_no_headline(tmp_path
 
 
 @pytest.mark.parametrize("second", ["model", "length"])
-def test_label_rates_that_differ_in_cells_of_two_properties_only_are_found(tmp_path: Path, second: str) -> None:
+def test_label_rates_that_differ_only_in_crossed_cells_are_found(tmp_path: Path, second: str) -> None:
     """As many labels of each type and of each model, but of one type with one model most: 7 points too many."""
     chance = random.Random(4)
     rows, is_easy = [], []
@@ -272,7 +277,7 @@ def test_label_rates_that_differ_in_cells_of_two_properties_only_are_found(tmp_p
     )
 
 
-def test_an_even_mix_is_not_spoken_of(project: Project) -> None:
+def test_an_even_mix_is_not_reported(project: Project) -> None:
     report = estimate(project, "judge")
     assert (report.uneven, report.headline) == ([], 0)
     assert "The mix by" not in estimate_text(report)
@@ -281,9 +286,9 @@ def test_an_even_mix_is_not_spoken_of(project: Project) -> None:
 
 
 def test_a_group_without_labels_has_no_estimate_and_a_reason(
-    tmp_path: Path, said: dict[str, dict[int, Outcome]]
+    tmp_path: Path, outcomes_by_verifier: dict[str, dict[int, Outcome]]
 ) -> None:
-    report = estimate(filled(tmp_path, said, set(range(1, 101))), "judge", by="type")
+    report = estimate(filled(tmp_path, outcomes_by_verifier, set(range(1, 101))), "judge", by="type")
     for one in (row(report, "accuracy", "B"), row(report, "accuracy", stratified=True)):
         assert (one.estimate, one.ci, one.classical, one.saved) == (None, None, None, None)
         assert "No labelled item" in (one.reason or "")
@@ -291,16 +296,18 @@ def test_a_group_without_labels_has_no_estimate_and_a_reason(
     assert row(report, "accuracy", "A").estimate is not None
 
 
-def test_few_items_without_labels_are_no_ground_for_predictions(
-    tmp_path: Path, said: dict[str, dict[int, Outcome]]
+def test_few_unlabelled_items_are_not_predicted(
+    tmp_path: Path, outcomes_by_verifier: dict[str, dict[int, Outcome]]
 ) -> None:
-    found = row(estimate(filled(tmp_path, said, set(range(3, ITEMS + 1))), "judge"), "accuracy")
+    found = row(estimate(filled(tmp_path, outcomes_by_verifier, set(range(3, ITEMS + 1))), "judge"), "accuracy")
     assert (found.unlabelled, found.saved, found.estimate) == (2, 0, found.classical)
     assert found.reason == "Only 1 question without gold: predictions count from 10 on."
 
 
-def test_where_everything_is_labelled_nothing_is_saved(tmp_path: Path, said: dict[str, dict[int, Outcome]]) -> None:
-    report = estimate(filled(tmp_path, said, set(range(1, ITEMS + 1))), "judge")
+def test_a_fully_labelled_project_saves_no_labels(
+    tmp_path: Path, outcomes_by_verifier: dict[str, dict[int, Outcome]]
+) -> None:
+    report = estimate(filled(tmp_path, outcomes_by_verifier, set(range(1, ITEMS + 1))), "judge")
     found = row(report, "accuracy")
     assert (found.unlabelled, found.saved) == (0, 0)
     assert (found.estimate, found.ci) == (found.classical, found.classical_ci)
@@ -308,8 +315,10 @@ def test_where_everything_is_labelled_nothing_is_saved(tmp_path: Path, said: dic
     assert {check.p for check in report.checks} == {None}
 
 
-def test_items_excluded_in_conflict_and_checks(tmp_path: Path, said: dict[str, dict[int, Outcome]]) -> None:
-    project = filled(tmp_path, said, set(range(1, 81)))
+def test_items_excluded_in_conflict_and_checks(
+    tmp_path: Path, outcomes_by_verifier: dict[str, dict[int, Outcome]]
+) -> None:
+    project = filled(tmp_path, outcomes_by_verifier, set(range(1, 81)))
     with project.database.write() as connection:
         # 90 to 92 are excluded, annotators disagree on 95 and 96, 98 is a check.
         for item, state in ((90, "excluded"), (91, "excluded"), (92, "excluded"), (95, "conflict"), (96, "conflict")):
@@ -338,14 +347,14 @@ def test_a_baseline_can_be_estimated(project: Project) -> None:
         ("judge", ("nobody",), "No complete run of 'nobody'"),
     ],
 )
-def test_what_can_not_be_estimated_is_refused(
+def test_an_impossible_estimate_is_rejected(
     project: Project, verifier: str, predictors: tuple[str, ...], words: str
 ) -> None:
     with pytest.raises(UsageError, match=words):
         estimate(project, verifier, predictors)
 
 
-def test_without_labels_or_predictors_it_is_refused(tmp_path: Path) -> None:
+def test_an_estimate_without_labels_or_predictors_is_rejected(tmp_path: Path) -> None:
     project = make_project(tmp_path, [{"gold": None}, {"gold": None}])
     add_run(project, "judge", {1: Outcome.CORRECT, 2: Outcome.INCORRECT})
     with pytest.raises(UsageError, match="No verifier but judge"):
@@ -355,7 +364,7 @@ def test_without_labels_or_predictors_it_is_refused(tmp_path: Path) -> None:
         estimate(project, "judge")
 
 
-def test_names_are_only_text(tmp_path: Path) -> None:
+def test_names_are_escaped(tmp_path: Path) -> None:
     rows = [{"gold": True if item % 2 else None, "question_id": f"q{item}", "model": HOSTILE[2]} for item in range(8)]
     project = make_project(tmp_path, rows)
     for name in ("judge", HOSTILE[2]):
@@ -366,10 +375,10 @@ def test_names_are_only_text(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("p", "is_uneven"), [(0.02, False), (0.001, True)])
-def test_labels_are_called_uneven_with_as_many_checks_as_there_are(
+def test_uneven_labels_are_adjusted_for_the_number_of_checks(
     project: Project, monkeypatch: pytest.MonkeyPatch, p: float, is_uneven: bool
 ) -> None:
-    """Of six checks of labels at random one is below .05 in a quarter of projects."""
+    """With random labels, one of six checks is below 0.05 in a quarter of projects."""
     monkeypatch.setattr("workbench.statistics.prediction_powered.mix_p", lambda *_: p)
     report = estimate(project, "judge")
     assert {one.p for one in report.checks} == {p}

@@ -1,4 +1,4 @@
-"""A verifier that failed on everything is measured by no figure, under any protocol."""
+"""A verifier that failed on every item has no metrics under any protocol."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class TestEveryFigure:
             with pytest.raises(UsageError, match=f"^{re.escape(SAID)}"):
                 compare(project, *pair, protocol=protocol)
 
-    def test_a_family_ranks_it_last_without_figures(self, project: Project, protocol: Protocol3) -> None:
+    def test_a_family_ranks_it_last_without_metrics(self, project: Project, protocol: Protocol3) -> None:
         found = family(project, protocol=protocol)
         assert [(one.verifier, one.n, one.accuracy, one.ci) for one in found.members if one.verifier == "down"] == [
             ("down", 0, None, None)
@@ -60,7 +60,7 @@ class TestEveryFigure:
         assert "down have no common item" not in said
         assert "letters" not in [one.letters for one in found.members if one.verifier == "down"]
 
-    def test_errors_in_common_are_none(self, project: Project, protocol: Protocol3) -> None:
+    def test_it_has_no_joint_errors(self, project: Project, protocol: Protocol3) -> None:
         found = joint_errors(project, protocol=protocol)
         assert {pair.errors.n for pair in found.errors if "down" in (pair.a, pair.b)} == {0}
         assert found.failed == {"down": ITEMS}
@@ -71,12 +71,12 @@ class TestEveryFigure:
         assert rows
         assert {(row.accuracy, row.questions) for row in rows} == {(None, 0)}
 
-    def test_nothing_is_estimated_of_it(self, project: Project, protocol: Protocol3) -> None:
+    def test_it_has_no_estimate(self, project: Project, protocol: Protocol3) -> None:
         with pytest.raises(UsageError, match="down failed on all"):
             estimate(project, "down", protocol=protocol)
         assert estimate(project, "good", protocol=protocol).rows
 
-    def test_the_table_has_no_figure(self, project: Project, protocol: Protocol3) -> None:
+    def test_the_table_has_no_metrics(self, project: Project, protocol: Protocol3) -> None:
         row = next(row for row in accuracy(project, protocol=protocol).rows if row.verifier == "down")
         assert (row.n, row.accuracy, row.error) == (0, None, ITEMS)
 
@@ -94,8 +94,8 @@ def test_one_verdict_is_enough_to_be_measured(tmp_path: Path) -> None:
     assert family(project, selection=only).failed == {"once": 1}
 
 
-def test_a_plan_knows_the_labels_that_are_there(project: Project) -> None:
-    """Whoever failed on all has no accuracy, but the gold is there all the same."""
+def test_a_plan_counts_the_labels(project: Project) -> None:
+    """A verifier that failed on every item has no accuracy, but its items have gold."""
     (row,) = plan(project, verifier="down").rows
     assert (row.n, row.accuracy) == (ITEMS, None)
 
@@ -108,6 +108,6 @@ def test_a_plan_knows_the_labels_that_are_there(project: Project) -> None:
         ("imported", {"adjudicated": 0, "agreed": 0, "imported": ITEMS, "none": 1}),
     ],
 )
-def test_gold_is_counted_as_it_was_asked_for(project: Project, choice: Any, counts: dict[str, int]) -> None:
+def test_gold_is_counted_as_chosen(project: Project, choice: Any, counts: dict[str, int]) -> None:
     assert accuracy(project, gold=choice).gold == counts
     assert family(project, ("good", "fair")).gold["imported"] == ITEMS

@@ -1,4 +1,4 @@
-"""A family of verifiers: every pair is the pair alone, with p-values adjusted over all, and groups that follow."""
+"""Families of verifiers: every pair equals a single comparison, with adjusted p-values and groups."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def project(tmp_path: Path) -> Project:
     return project
 
 
-def test_every_pair_is_the_pair_alone(project: Project) -> None:
+def test_every_pair_equals_the_single_comparison(project: Project) -> None:
     report = family(project, tuple(ABILITIES), protocol="decided")
     assert [{pair.a, pair.b} for pair in report.family] == [
         {a.verifier, b.verifier} for a, b in combinations(report.members, 2)
@@ -62,7 +62,7 @@ def test_p_values_are_adjusted_over_the_whole_family(project: Project) -> None:
     assert [pair.q for pair in report.family] == pytest.approx(multipletests(chances, method="fdr_bh")[1])
 
 
-def test_two_share_a_letter_exactly_where_they_are_not_told_apart(project: Project) -> None:
+def test_two_share_a_letter_exactly_if_they_do_not_differ(project: Project) -> None:
     report = family(project, tuple(ABILITIES))
     letters = {one.verifier: set(one.letters) for one in report.members}
     for pair in report.family:
@@ -77,7 +77,7 @@ def test_two_share_a_letter_exactly_where_they_are_not_told_apart(project: Proje
     assert re.search(r"Not distinguishable: [^.]*\balike\b[^.]*\. Any two not grouped together here differ\.", text)
 
 
-def test_members_stand_by_accuracy_as_the_accuracy_table_has_it(project: Project) -> None:
+def test_members_are_sorted_by_accuracy_as_in_the_accuracy_table(project: Project) -> None:
     members = family(project, tuple(ABILITIES)).members
     table = {row.verifier: row for row in accuracy(project, verifiers=tuple(ABILITIES)).rows if row.group is None}
     assert [one.accuracy for one in members] == sorted((one.accuracy for one in members), reverse=True)  # type: ignore[type-var]
@@ -105,7 +105,7 @@ def test_a_selection_narrows_every_pair(project: Project) -> None:
     assert report.family[0].n == compare(project, "good", "poor", selection=selection).n < ITEMS
 
 
-def test_verifiers_without_items_in_common_stay_apart_and_together(tmp_path: Path) -> None:
+def test_verifiers_without_common_items_are_reported_and_grouped(tmp_path: Path) -> None:
     project = make_project(tmp_path, [{"gold": number % 2 == 0} for number in range(40)])
     for name, items in (("first", range(1, 21)), ("second", range(21, 41)), ("whole", range(1, 41))):
         add_run(project, name, dict.fromkeys(items, Outcome.INCORRECT))
@@ -119,7 +119,7 @@ def test_verifiers_without_items_in_common_stay_apart_and_together(tmp_path: Pat
     assert "No two of them are distinguishable" in text
 
 
-def test_what_can_not_be_compared_is_refused(project: Project, tmp_path: Path) -> None:
+def test_incomparable_verifiers_are_rejected(project: Project, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(UsageError, match="no two verifiers"):
         family(make_project(tmp_path / "empty", [{"gold": True}]))
@@ -131,7 +131,7 @@ def test_what_can_not_be_compared_is_refused(project: Project, tmp_path: Path) -
         family(project, gold="people")
 
 
-def test_nothing_is_ever_not_a_number(project: Project) -> None:
+def test_no_metric_is_nan(project: Project) -> None:
     document = msgspec.json.encode(family(project))
     assert msgspec.json.decode(document, type=FamilyReport).members == family(project).members
     assert b"NaN" not in document
@@ -163,7 +163,7 @@ def test_words_for_a_family_in_which_all_differ(tmp_path: Path) -> None:
     assert "better" in text
 
 
-def test_names_are_only_text(tmp_path: Path) -> None:
+def test_names_are_escaped(tmp_path: Path) -> None:
     project = make_project(tmp_path, [{"gold": True}] * 2)
     for name in HOSTILE:
         add_run(project, name, dict.fromkeys((1, 2), Outcome.CORRECT))
@@ -172,7 +172,7 @@ def test_names_are_only_text(tmp_path: Path) -> None:
     assert "␛[31m" in text
 
 
-def test_equal_has_no_sign_of_less(tmp_path: Path) -> None:
+def test_equal_verifiers_have_no_less_than_sign(tmp_path: Path) -> None:
     project = make_project(tmp_path, [{"gold": number % 2 == 0} for number in range(6)])
     for name in ("one", "two"):
         add_run(project, name, {number: OutcomeCode(number % 2).outcome for number in range(1, 7)})

@@ -1,4 +1,4 @@
-"""Joint errors from the database: the right items, the verifiers in order, and words that fit."""
+"""Joint errors from the database: counted items, order of verifiers, and messages."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def found_of(project: Project, a: str, b: str) -> JudgePair:
     return joint_errors(project, (a, b)).errors[0]
 
 
-def test_figures_are_counted_from_the_database(project: Project) -> None:
+def test_metrics_are_counted_from_the_database(project: Project) -> None:
     a, b = verdicts(project, "first"), verdicts(project, "second")
     pair = found_of(project, "first", "second")
     said_a, said_b = ([found[item][0] for item in sorted(a)] for found in (a, b))
@@ -73,7 +73,7 @@ def test_figures_are_counted_from_the_database(project: Project) -> None:
     assert pair.on_correct.n + pair.on_incorrect.n == pair.errors.n
 
 
-def test_undecided_verdicts_count_as_the_protocol_has_it(project: Project) -> None:
+def test_undecided_verdicts_count_by_the_protocol(project: Project) -> None:
     add_run(project, "silent", dict.fromkeys(range(1, ITEMS + 1), Outcome.ABSTAIN))
     strict, forced, decided = (
         joint_errors(project, ("first", "silent"), protocol=protocol).errors[0] for protocol in get_args(Protocol3)
@@ -84,7 +84,7 @@ def test_undecided_verdicts_count_as_the_protocol_has_it(project: Project) -> No
     assert (decided.n, decided.agreement) == (0, None)
 
 
-def test_the_order_of_names_is_that_of_the_pairs(project: Project) -> None:
+def test_names_have_the_order_of_the_pairs(project: Project) -> None:
     report = joint_errors(project, ("third", "first", "second"))
     assert list(report.verifiers) == ["third", "first", "second"]
     assert [(pair.a, pair.b) for pair in report.errors] == [
@@ -95,14 +95,14 @@ def test_the_order_of_names_is_that_of_the_pairs(project: Project) -> None:
     assert list(joint_errors(project).verifiers) == ["first", "second", "third"]
 
 
-def test_the_constant_verifier_agrees_beyond_chance_with_nobody(project: Project) -> None:
+def test_a_constant_verifier_has_no_agreement_beyond_chance(project: Project) -> None:
     pair = found_of(project, "first", "always-incorrect")
     assert pair.kappa == pytest.approx(0)
     assert (pair.on_correct.phi, pair.on_incorrect.phi) == (None, None)
     assert pair.expected_given_gold == pytest.approx(pair.errors.both_wrong)
 
 
-def test_intervals_hold_their_figures(project: Project) -> None:
+def test_intervals_contain_their_estimates(project: Project) -> None:
     for pair in joint_errors(project).errors:
         for value, ends in ((pair.kappa, pair.kappa_ci), (pair.errors.phi, pair.errors.phi_ci)):
             assert ends is not None
@@ -114,7 +114,7 @@ def test_a_selection_narrows_the_items(project: Project) -> None:
     assert 0 < report.errors[0].n < ITEMS
 
 
-def test_without_gold_agreement_remains_and_the_words_say_so(project: Project) -> None:
+def test_without_gold_only_agreement_is_reported(project: Project) -> None:
     report = joint_errors(project, gold="people")
     assert all(pair.kappa is not None and pair.errors.n == 0 for pair in report.errors)
     text = errors_text(report)
@@ -122,14 +122,14 @@ def test_without_gold_agreement_remains_and_the_words_say_so(project: Project) -
     assert "nan" not in text
 
 
-def test_fewer_than_two_are_refused(project: Project) -> None:
+def test_fewer_than_two_verifiers_are_rejected(project: Project) -> None:
     with pytest.raises(UsageError, match="no two verifiers"):
         joint_errors(project, ("first",))
     with pytest.raises(UsageError, match="No complete run of 'nobody'"):
         joint_errors(project, ("first", "nobody"))
 
 
-def test_names_are_only_text(tmp_path: Path) -> None:
+def test_names_are_escaped(tmp_path: Path) -> None:
     project = make_project(tmp_path, [{"gold": True}] * 2)
     for name in HOSTILE:
         add_run(project, name, dict.fromkeys((1, 2), Outcome.CORRECT))

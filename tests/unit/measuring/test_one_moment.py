@@ -1,4 +1,4 @@
-"""What is seen together is of one moment: whatever others write between two reads, figures are of before or after."""
+"""Metrics shown together come from one snapshot: concurrent writes appear in all of them or in none."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Meddler:
     ],
     ids=["own work", "progress", "offers", "status", "agreement", "accuracy", "briefing"],
 )
-def test_figures_are_of_before_or_after(
+def test_metrics_come_from_one_snapshot(
     of_people: Path, tmp_path: Path, change: Callable[[Project], None], figures: Callable[[Project], Any]
 ) -> None:
     def found(at: int) -> tuple[Any, int]:

@@ -1,4 +1,4 @@
-"""Pairwise accuracy of stored scores: where the data is paired, and refused in words where it is not."""
+"""Pairwise accuracy of stored scores: computed for paired data, rejected with a reason otherwise."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_a_selection_narrows_it(project: Project) -> None:
     assert [row.n for row in report.rows] == [2]
 
 
-def test_few_questions_that_make_no_pair_are_counted(project: Project, tmp_path: Path) -> None:
+def test_questions_without_a_pair_are_counted(project: Project, tmp_path: Path) -> None:
     (tmp_path / "more").mkdir()
     more = make_project(tmp_path / "more", [*PAIRED, row(6, True), row(7, True), row(7, False), row(7, False)])
     add_complete_run(more, "rm", scores({**MARGINS, 1: None, 13: 0.5, 14: 0.5, 15: 0.5, 16: 0.5}))
@@ -57,7 +57,7 @@ def test_few_questions_that_make_no_pair_are_counted(project: Project, tmp_path:
     assert "left out: 1 with completions of one kind only" in pairs_text(report)
 
 
-def test_data_that_is_not_paired_is_refused_with_the_reason(tmp_path: Path) -> None:
+def test_unpaired_data_is_rejected_with_the_reason(tmp_path: Path) -> None:
     rows = [row(n, n % 3 == 0) for n in range(20)] + [row(20, True), row(20, False)]
     project = make_project(tmp_path, rows)
     add_complete_run(project, "rm", scores({item: item / 100 for item in range(1, len(rows) + 1)}))
@@ -67,7 +67,7 @@ def test_data_that_is_not_paired_is_refused_with_the_reason(tmp_path: Path) -> N
     assert "20 with completions of one kind only" in str(refused.value)
 
 
-def test_no_gold_is_refused(tmp_path: Path) -> None:
+def test_missing_gold_is_rejected(tmp_path: Path) -> None:
     project = make_project(tmp_path, [row(0, None), row(0, None)])
     add_complete_run(project, "rm", scores({1: 0.5, 2: 0.6}))
     with pytest.raises(UsageError, match="0 of 0 questions"):
@@ -80,7 +80,7 @@ def test_pairs_have_no_model(project: Project) -> None:
 
 
 @pytest.mark.real_data
-def test_verifybench_hard_is_refused(tmp_path: Path, real_rows: list[dict[str, Any]]) -> None:
+def test_verifybench_hard_is_rejected(tmp_path: Path, real_rows: list[dict[str, Any]]) -> None:
     rows = [{"question_id": one["question_id"], "gold": one["gold_correct"]} for one in real_rows]
     project = make_project(tmp_path, rows)
     add_complete_run(project, "rm", scores({item: item / 1000 for item in range(1, len(rows) + 1)}))

@@ -1,4 +1,4 @@
-"""Comparing completions through real runs: the pairs, the figures, the command."""
+"""Pairwise comparisons through real runs: pairs, metrics and the command."""
 
 from __future__ import annotations
 
@@ -67,14 +67,14 @@ def shares(found: PairwiseReport) -> list[tuple[int, float | None]]:
     return [(row.n, row.share) for row in found.rows]
 
 
-def test_a_judge_that_knows_is_steady_and_right(tmp_path: Path) -> None:
+def test_a_perfect_judge_is_consistent_and_right(tmp_path: Path) -> None:
     found, calls, _ = report(tmp_path, knows, rows(5))
     assert calls == 10
     assert (found.items, found.pairs, found.read, found.ties, found.inconsistent) == (10, 5, 5, 0, 0)
     assert shares(found) == [(5, 1.0), (10, 0.5), (5, 1.0)]
 
 
-def test_replies_are_drawn_as_somebody_chose(tmp_path: Path) -> None:
+def test_replies_use_the_chosen_sampling(tmp_path: Path) -> None:
     asked: list[dict[str, Any]] = []
 
     def drawn(got: Received) -> str:
@@ -90,14 +90,14 @@ def test_replies_are_drawn_as_somebody_chose(tmp_path: Path) -> None:
         Pairwise(**given, top_k="5")
 
 
-def test_a_judge_that_takes_the_first_is_biased_and_every_pair_a_tie(tmp_path: Path) -> None:
+def test_a_judge_that_prefers_the_first_is_biased_and_ties_every_pair(tmp_path: Path) -> None:
     found, _, _ = report(tmp_path, first, rows(5))
     assert (found.read, found.ties, found.inconsistent, found.gold_ties) == (5, 0, 5, 5)
     assert shares(found) == [(5, 0.0), (10, 1.0), (5, 0.0)]
     assert "5 with different preferences in the two orders, counted as ties" in pairwise_text(found)
 
 
-def test_replies_that_say_nothing_are_no_ties(tmp_path: Path) -> None:
+def test_empty_replies_are_not_ties(tmp_path: Path) -> None:
     found, _, _ = report(tmp_path, lambda got: "Hm.", [*rows(2), *rows(3, 1)[2:]])
     assert (found.pairs, found.read, found.inconsistent) == (2, 0, 0)
     assert found.none == {"unparsed": 4, "no_rival": 1}
@@ -105,7 +105,7 @@ def test_replies_that_say_nothing_are_no_ties(tmp_path: Path) -> None:
     assert [row.ci for row in found.rows] == [None] * 3
 
 
-def test_neighbours_are_compared_in_a_circle_and_excluded_ones_with_nobody(tmp_path: Path) -> None:
+def test_neighbours_are_compared_in_a_circle_without_excluded_items(tmp_path: Path) -> None:
     with scripted(knows) as server, here_on(make_project(tmp_path, rows(1, 6))) as runs:
         with runs.project.database.write() as connection:
             connection.execute("INSERT INTO item_states (completion_id, state) VALUES (6, 'excluded')")
@@ -126,7 +126,7 @@ def test_neighbours_are_compared_in_a_circle_and_excluded_ones_with_nobody(tmp_p
         assert len(server.received) == 20
 
 
-def test_scores_are_read_by_the_figures_of_scores(tmp_path: Path) -> None:
+def test_scores_enter_the_score_metrics(tmp_path: Path) -> None:
     with scripted(knows) as server, here_on(make_project(tmp_path, rows(5))) as runs:
         runs.claim()
         run = start(runs.project, PAIRWISE, {"base_url": server.url, "model": "m"}).run
@@ -138,7 +138,7 @@ def test_scores_are_read_by_the_figures_of_scores(tmp_path: Path) -> None:
             pairwise_report(runs.project, rules)
 
 
-def test_the_command_prints_the_table_and_goes_on(tmp_path: Path) -> None:
+def test_the_command_prints_the_table_and_resumes(tmp_path: Path) -> None:
     project = make_project(tmp_path, rows(3))
     path = str(project.path)
     with scripted(knows) as server:

@@ -1,4 +1,4 @@
-"""What is remembered of columns is bounded in bytes, work nobody waits for makes nothing, and none is done twice."""
+"""The cache of columns is bounded in bytes, skips abandoned work and computes nothing twice."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ def array(size: int) -> np.ndarray[tuple[int], np.dtype[np.int8]]:
     return np.zeros(size, dtype=np.int8)
 
 
-def test_arrays_are_found_wherever_they_are() -> None:
+def test_nested_arrays_count_towards_the_size() -> None:
     groups = Groups(code=array(100), names=("a",), parts=(("a",),))
     assert bytes_of(groups) == 100
     assert bytes_of({"a": (array(3), (array(4),)), "b": groups, "c": "text"}) == 107
 
 
-def test_the_oldest_go_when_the_bytes_are_used_up_and_come_again_when_asked_for() -> None:
+def test_the_oldest_entries_are_evicted_and_recomputed_on_demand() -> None:
     held, made = Remembered(10, 250), list[str]()
 
     def get(name: str, size: int = 100) -> None:
@@ -66,16 +66,14 @@ def test_the_oldest_go_when_the_bytes_are_used_up_and_come_again_when_asked_for(
     assert held.bytes == 1000
 
 
-def test_what_is_made_anew_of_other_sources_counts_once() -> None:
+def test_a_recomputed_entry_counts_once() -> None:
     held = Remembered(10, 1000)
     for _ in range(5):
         held.get("a", (object(),), lambda: array(100))
     assert held.bytes == 100
 
 
-def test_the_verdicts_of_many_runs_are_bounded_and_stay_right(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_verdicts_of_many_runs_are_bounded_and_correct(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     one = bytes_of(columns(project)._verdict_table(1))
     monkeypatch.setattr(column_memory, "VERDICTS_BYTES", 2 * one)
     known = columns(project)
@@ -87,7 +85,7 @@ def test_the_verdicts_of_many_runs_are_bounded_and_stay_right(
             assert len([kept for kept in known.memory._kept if kept is not None]) <= 2
 
 
-def test_nothing_is_made_for_nobody() -> None:
+def test_abandoned_work_is_not_computed() -> None:
     stopped = Listener()
     stopped.stop()
     held = Remembered(10, 1000)
@@ -97,7 +95,7 @@ def test_nothing_is_made_for_nobody() -> None:
 
 
 def test_verdicts_are_counted_once_for_rows_and_tests(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of every verifier and baseline; then only those of a run that has changed."""
+    """All verifiers and baselines are counted, then only those of a changed run."""
     counted: list[int] = []
     real = counting.count_clusters
 

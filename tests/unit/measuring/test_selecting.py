@@ -1,4 +1,4 @@
-"""Best of n from the database: by score or by verdict, on the questions that have as many completions."""
+"""Best of n from the database, by score or verdict, on questions with enough completions."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def row(report: BestOfReport, verifier: str, n: int) -> BestOfRow:
 
 
 def expected(n: int, key: dict[int, float]) -> list[float]:
-    """What is picked of each question, by looking at every set of n."""
+    """Compute the picks of each question by enumerating every subset of n."""
     found, item = [], 0
     for golds in GOLD.values():
         items = range(item + 1, item + len(golds) + 1)
@@ -63,7 +63,7 @@ def expected(n: int, key: dict[int, float]) -> list[float]:
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
-def test_scores_and_verdicts_pick(project: Project, n: int) -> None:
+def test_scores_and_verdicts_select(project: Project, n: int) -> None:
     report = best_of(project, sizes=(n,))
     by_score = expected(n, {item: float(item % 3) for item in range(1, 15)})
     golds = dict(enumerate(chain(*GOLD.values()), 1))
@@ -75,7 +75,7 @@ def test_scores_and_verdicts_pick(project: Project, n: int) -> None:
         assert found.accuracy == pytest.approx(sum(values) / len(values))
 
 
-def test_sizes_are_powers_of_two_as_far_as_questions_reach(project: Project) -> None:
+def test_sizes_are_powers_of_two_up_to_the_largest_question(project: Project) -> None:
     report = best_of(project)
     assert [one.n for one in report.rows] == [1, 2, 4] * 2
     assert [one.questions for one in report.rows[:3]] == [4, 3, 2]
@@ -85,7 +85,7 @@ def test_sizes_are_powers_of_two_as_far_as_questions_reach(project: Project) -> 
     assert one.closed is None
 
 
-def test_floor_and_ceiling_stand_beside_it(project: Project) -> None:
+def test_rows_have_a_random_floor_and_an_oracle_ceiling(project: Project) -> None:
     two = row(best_of(project), "rm", 2)
     assert two.random == pytest.approx((0.5 + 0.25 + 1) / 3)
     assert two.oracle == pytest.approx((1 - 1 / 6 + 0.5 + 1) / 3)
@@ -99,7 +99,7 @@ def test_floor_and_ceiling_stand_beside_it(project: Project) -> None:
     assert two.ci[0] < two.accuracy < two.ci[1]
 
 
-def test_picking_from_one_adds_exactly_nothing(tmp_path: Path) -> None:
+def test_picking_from_one_completion_gains_exactly_zero(tmp_path: Path) -> None:
     # The mean of these shares, summed in two ways, differs in its last digit.
     correct = {3: 1, 5: 2, 6: 1, 7: 3}
     golds = [(f"q{size}", place < right) for size, right in correct.items() for place in range(size)]
@@ -110,7 +110,7 @@ def test_picking_from_one_adds_exactly_nothing(tmp_path: Path) -> None:
     assert "-0.000" not in best_of_text(report)
 
 
-def test_where_no_question_has_as_many_there_is_a_reason(project: Project) -> None:
+def test_a_size_beyond_every_question_has_a_reason(project: Project) -> None:
     report = best_of(project, ("rm",), sizes=(8,))
     (only,) = report.rows
     assert (only.questions, only.accuracy, only.ci, only.random, only.gain_ci) == (0, None, None, None, None)
@@ -135,7 +135,7 @@ def test_a_selection_chooses_completions(project: Project) -> None:
     assert best_of(project, selection=Selection((parse_condition("type=B"),))).rows[0].questions == 0
 
 
-def test_a_set_of_single_completions_says_so(tmp_path: Path) -> None:
+def test_a_dataset_of_single_completions_has_a_message(tmp_path: Path) -> None:
     project = make_project(tmp_path, [{"question_id": f"q{item}", "gold": item % 2 == 0} for item in range(6)])
     add_run(project, "judge", dict.fromkeys(range(1, 7), Outcome.CORRECT))
     text = best_of_text(best_of(project))
@@ -143,6 +143,6 @@ def test_a_set_of_single_completions_says_so(tmp_path: Path) -> None:
     assert "0 of them with two completions or more; the most is 1" in text
 
 
-def test_without_a_run_there_is_nothing_to_pick_with(tmp_path: Path) -> None:
+def test_picking_needs_a_run(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="complete run"):
         best_of(make_project(tmp_path, [{"gold": True}]))

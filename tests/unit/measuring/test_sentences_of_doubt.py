@@ -1,4 +1,4 @@
-"""What is said of how sure figures are, against generated projects whose truth is known."""
+"""Sentences about uncertainty, checked on generated projects whose truth is known."""
 
 from __future__ import annotations
 
@@ -32,39 +32,38 @@ def sized(folder: Path, sizes: list[int]) -> Project:
         for number in range(size)
     ]
     project = make_project(folder, rows)
-    said = [
+    note = [
         (item, Verdict(outcome=OutcomeCode(int(bool(row["gold"]) == (item % 10 > 0))).outcome))
         for item, row in enumerate(rows, 1)
     ]
-    add_complete_run(project, "v", said, kind="exact")
+    add_complete_run(project, "v", note, kind="exact")
     return project
 
 
-def test_one_large_question_is_said_to_weigh_and_not_to_have_most_items(tmp_path: Path) -> None:
-    """30 of 130 items are no "most of the items"."""
+def test_one_large_question_gets_a_note_about_unequal_sizes(tmp_path: Path) -> None:
     report = accuracy(sized(tmp_path, [30] + [1] * 100))
-    (said,) = (note for note in report.notes if "of equal size" in note)
+    (note,) = (note for note in report.notes if "of equal size" in note)
     # (30² + 100)² / (30⁴ + 100) = 1.2
-    assert said == (
+    assert note == (
         "Questions differ strongly in size: 101 questions give an interval as wide as 1.2 of equal size would. "
         "Intervals account for that."
     )
 
 
 @pytest.mark.parametrize("sizes", [[4] * 30, [1, 2, 3, 4] * 10], ids=["equal", "a little unequal"])
-def test_ordinary_sizes_are_not_spoken_of(tmp_path: Path, sizes: list[int]) -> None:
+def test_ordinary_sizes_get_no_note(tmp_path: Path, sizes: list[int]) -> None:
     assert not any("of equal size" in note for note in accuracy(sized(tmp_path, sizes)).notes)
 
 
 @pytest.mark.parametrize("sizes", [[20], [40, 1, 1, 1]], ids=["one question", "one that outweighs the others"])
-def test_too_few_questions_have_no_interval_and_it_is_said(tmp_path: Path, sizes: list[int]) -> None:
+def test_too_few_questions_have_no_interval_and_a_note(tmp_path: Path, sizes: list[int]) -> None:
     report = accuracy(sized(tmp_path, sizes))
     (row,) = (row for row in report.rows if row.verifier == "v")
     assert (row.accuracy is None, row.ci) == (False, None)
     assert "Too few questions for an interval of accuracy: items are clustered by question." in report.notes
 
 
-def test_two_questions_of_a_size_have_an_interval_and_nothing_is_said(tmp_path: Path) -> None:
+def test_two_equal_questions_have_an_interval_and_no_note(tmp_path: Path) -> None:
     report = accuracy(sized(tmp_path, [20, 20]))
     (row,) = (row for row in report.rows if row.verifier == "v")
     assert row.ci is not None
@@ -72,21 +71,21 @@ def test_two_questions_of_a_size_have_an_interval_and_nothing_is_said(tmp_path: 
     assert not any("Too few questions" in note for note in report.notes)
 
 
-def test_the_ceiling_of_some_items_speaks_of_their_gold_alone(tmp_path: Path) -> None:
-    """People agree on nearly all of type A, and on type B less: a table of type A is not told B's noise."""
+def test_the_ceiling_of_a_group_depends_on_its_own_gold(tmp_path: Path) -> None:
+    """Annotators agree on nearly all of type A and less on type B; type A does not inherit the noise of B."""
     rows = [
         {"question_id": f"q{number}", "completion_id": f"c{number}", "gold": None, "subtype": "AB"[number % 2] + "1"}
         for number in range(80)
     ]
     project = make_project(tmp_path, rows)
     differ = {0, *range(1, 80, 4)}
-    said = [("ann", number, number % 3 == 0) for number in range(80)]
-    said += [("bob", number, (number % 3 == 0) ^ (number in differ)) for number in range(80)]
+    note = [("ann", number, number % 3 == 0) for number in range(80)]
+    note += [("bob", number, (number % 3 == 0) ^ (number in differ)) for number in range(80)]
     file = tmp_path / "labels.jsonl"
     file.write_text(
         "".join(
             json.dumps({"completion_id": f"c{number}", "annotator": name, "verdict": _WORDS[one]}) + "\n"
-            for name, number, one in said
+            for name, number, one in note
         )
     )
     import_labels(project, file)
@@ -108,10 +107,10 @@ def test_the_ceiling_of_some_items_speaks_of_their_gold_alone(tmp_path: Path) ->
 @pytest.mark.few(4)
 @pytest.mark.parametrize("error", [(0.1, 0.1), (0.04, 0.2)], ids=["alike", "unequal"])
 @pytest.mark.parametrize("together", [0.0, 0.25], ids=["independent", "hard items"])
-def test_the_ceiling_is_where_a_verifier_that_is_always_right_is_measured(
+def test_the_ceiling_contains_the_accuracy_of_a_perfect_verifier(
     tmp_path: Path, error: tuple[float, float], together: float
 ) -> None:
-    """Two people a completion, conflicts left open: the range holds what such a verifier really reaches."""
+    """Each completion has two annotators and conflicts stay open."""
     chance, items = random.Random(11), 3_000
     truth = [chance.random() < 0.3 for _ in range(items)]
     project = make_project(
@@ -123,9 +122,9 @@ def test_the_ceiling_is_where_a_verifier_that_is_always_right_is_measured(
         mean = error[correct]
         sharp = (1 - together) / together if together else 0.0
         rate = chance.betavariate(mean * sharp, (1 - mean) * sharp) if together else mean
-        said = [correct ^ (chance.random() < rate) for _ in range(2)]
-        agreed, right = agreed + (said[0] == said[1]), right + (said[0] == said[1] == correct)
-        for person, one in zip(("ann", "bob"), said, strict=True):
+        note = [correct ^ (chance.random() < rate) for _ in range(2)]
+        agreed, right = agreed + (note[0] == note[1]), right + (note[0] == note[1] == correct)
+        for person, one in zip(("ann", "bob"), note, strict=True):
             verdict = "correct" if one else "incorrect"
             lines.append(json.dumps({"completion_id": f"c{number}", "annotator": person, "verdict": verdict}))
     file = tmp_path / "labels.jsonl"

@@ -1,4 +1,4 @@
-"""Stacks on arrays give what a stack's stages give item by item."""
+"""Stacks on arrays equal stacks on single items."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is simulated is what really comes of running a stack: item by item, figure by figure, call by call."""
+"""A simulated stack equals the stack that is run: each item, metric and call."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def file(request: pytest.FixtureRequest) -> Path:
 
 
 @pytest.mark.soak
-def test_simulated_is_what_comes_of_running_it(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_simulation_equals_the_run(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "own"))
     known = made(tmp_path / "known", file)
     fresh = tmp_path / "fresh"
@@ -178,7 +178,7 @@ def calls_of(project: Project, text: str) -> dict[str, int]:
     return counts
 
 
-def test_what_a_stage_has_not_judged_is_left_out_and_counted(tmp_path: Path) -> None:
+def test_items_not_judged_by_a_stage_are_excluded_and_counted(tmp_path: Path) -> None:
     project = made(tmp_path / "p", SAMPLE)
     with here_on(project) as runs:
         runs.work(start(project, "rules").run)
@@ -197,8 +197,8 @@ def test_what_a_stage_has_not_judged_is_left_out_and_counted(tmp_path: Path) -> 
             simulate(project, "rules:x")
 
 
-def test_a_stage_s_rates_are_of_what_reached_it() -> None:
-    """By hand: the first settles three of eight, one wrongly; of the five it leaves the second settles all."""
+def test_rates_of_a_stage_are_relative_to_its_items() -> None:
+    """By hand: the first stage decides three of eight, one wrongly; the second decides the other five."""
     codes = np.zeros(8, dtype=np.int64)
     items = StackItems(
         names=("one", "two"),

@@ -1,4 +1,4 @@
-"""What the outcomes of tests say: pass@1, solutions in order, tests that all or none pass; the report, and Home."""
+"""Metrics of test outcomes: pass@1, ranked solutions, tests that all or no solutions pass; the report and Home."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_tests_and_solutions_are_counted_by_problem(project: Project) -> None:
     assert clip.passing == 1
 
 
-def test_the_report_and_the_briefing_say_what_execution_measured(project: Project, tmp_path: Path) -> None:
+def test_the_report_and_the_briefing_show_execution_results(project: Project, tmp_path: Path) -> None:
     exclude_test(project, 1, "base", 2, reason="not [asked] for", by="ines")
     write_report(project, tmp_path / "r.md", lambda: gather(project, generated_at=""), format="markdown")
     text = (tmp_path / "r.md").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""A threshold is fitted on a named part of the data, and its report says which figures flatter it."""
+"""A threshold is fitted on a named part of the data, and its report marks optimistic metrics."""
 
 from __future__ import annotations
 
@@ -51,20 +51,20 @@ def test_both_parts_are_reported_and_only_one_was_fitted_on(project: Project) ->
     assert report.fitted.accuracy == max(accuracy_score(gold, [v >= t for v in values]) for t in values)
 
 
-def test_the_other_rows_have_no_say(project: Project) -> None:
+def test_only_rows_of_the_split_are_used(project: Project) -> None:
     swapped = {item: score if (item - 1) // 2 % 3 == 0 else -score for item, score in SCORES.items()}
     add_complete_run(project, "swapped", scores(swapped))
     assert fit(project, "swapped", on=ON).threshold == fit(project, "rm", on=ON).threshold
 
 
-def test_it_says_when_the_figures_are_of_the_rows_it_was_fitted_on(project: Project) -> None:
+def test_metrics_on_the_fitted_rows_are_marked(project: Project) -> None:
     report = fit(project, "rm")
     assert (report.in_sample, report.rest) == (True, None)
     assert "the rows the threshold was fitted on" in threshold_text(report)
     assert "the rows the threshold was fitted on" not in threshold_text(fit(project, "rm", on=ON))
 
 
-def test_questions_on_both_sides_are_counted(project: Project) -> None:
+def test_questions_in_both_parts_are_counted(project: Project) -> None:
     report = fit(project, "rm", on=(parse_condition("completion_id<c5"),))
     assert report.rest is not None
     assert report.shared_questions > 0
@@ -86,8 +86,8 @@ def test_failed_calls_count_as_undecided(project: Project) -> None:
     assert fit(project, "flaky", protocol="decided").fitted.n == ITEMS * 9 // 10
 
 
-def test_rows_without_a_score_keep_their_verdicts_and_only_what_counts_is_counted(project: Project) -> None:
-    """Of 20 rows without a score 10 are decided all the same."""
+def test_rows_without_a_score_keep_their_verdicts(project: Project) -> None:
+    """10 of the 20 rows without a score have a verdict."""
     given = scores({item: None if item % 10 == 0 else SCORES[item] for item in SCORES})
     said = [(item, Verdict(outcome=Outcome.CORRECT)) if item % 20 == 0 else (item, verdict) for item, verdict in given]
     add_complete_run(project, "half", said)
@@ -99,8 +99,8 @@ def test_rows_without_a_score_keep_their_verdicts_and_only_what_counts_is_counte
 
 @pytest.mark.parametrize("protocol", get_args(Protocol3))
 @pytest.mark.parametrize("seed", range(3))
-def test_what_it_says_it_counts_is_a_count_item_by_item(tmp_path: Path, seed: int, protocol: Protocol3) -> None:
-    """Items without gold, in conflict, excluded or checks; verdicts of all kinds with scores and without."""
+def test_counts_equal_a_count_item_by_item(tmp_path: Path, seed: int, protocol: Protocol3) -> None:
+    """Covers items without gold, in conflict, excluded or checks, and all verdicts with and without scores."""
     chance, items = random.Random(seed), range(1, 121)
     rows = [
         {
@@ -142,12 +142,12 @@ def test_what_it_says_it_counts_is_a_count_item_by_item(tmp_path: Path, seed: in
     assert f"{report.unscored} rows without a score" in threshold_text(report)
 
 
-def test_one_class_is_refused(project: Project) -> None:
+def test_a_single_class_is_rejected(project: Project) -> None:
     with pytest.raises(UsageError, match="0 incorrect completions"):
         fit(project, "rm", on=(parse_condition("gold=correct"),))
 
 
-def test_a_verifier_without_scores_is_refused(project: Project) -> None:
+def test_a_verifier_without_scores_is_rejected(project: Project) -> None:
     add_complete_run(project, "mute", scores(dict.fromkeys(SCORES)))
     for name in ("mute", "always-incorrect"):
         with pytest.raises(UsageError, match="gives no scores"):
@@ -156,7 +156,7 @@ def test_a_verifier_without_scores_is_refused(project: Project) -> None:
         fit(project, "nobody")
 
 
-def test_an_unknown_verifier_in_the_split_is_refused(project: Project) -> None:
+def test_an_unknown_verifier_in_the_split_is_rejected(project: Project) -> None:
     with pytest.raises(UsageError, match="No verifier 'nobody'"):
         fit(project, "rm", on=(parse_condition("verdict:nobody=correct"),))
 

@@ -1,4 +1,4 @@
-"""Checks of what verdicts follow besides correctness."""
+"""Checks of properties other than correctness that verdicts depend on."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def of(project: Project, verifier: str) -> dict[str, ValidityFinding]:
     return {finding.check: finding for finding in validity(project, (verifier,)).findings if finding.verifier}
 
 
-def test_a_perfect_verifier_follows_nothing(project: Project) -> None:
+def test_a_perfect_verifier_has_no_finding(project: Project) -> None:
     judge(project, "perfect", lambda n: OutcomeCode(int(n % 2 == 0)).outcome, model="org/m-1")
     found = of(project, "perfect")
     assert {"length", "own-model", "boxed", "thinking", "other-script", "undecided"} <= found.keys()
@@ -84,7 +84,7 @@ def test_a_perfect_verifier_follows_nothing(project: Project) -> None:
         ("first-option", lambda n: n % 5 == 0),
     ],
 )
-def test_what_draws_a_verdict_stands_out(project: Project, check: str, drawn_by: Any) -> None:
+def test_a_property_that_drives_verdicts_is_marked(project: Project, check: str, drawn_by: Any) -> None:
     judge(project, "drawn", lambda n: OutcomeCode(int(drawn_by(n))).outcome, model="m-1")
     found = of(project, "drawn")[check]
     assert found.stands_out
@@ -93,14 +93,14 @@ def test_what_draws_a_verdict_stands_out(project: Project, check: str, drawn_by:
     assert "more often" in found.sentence
 
 
-def test_a_judge_whose_own_completions_are_few_is_told_so(project: Project) -> None:
+def test_a_judge_with_few_own_completions_has_no_estimate(project: Project) -> None:
     judge(project, "third", lambda n: OutcomeCode(n % 2).outcome, model="nobody/else")
     found = of(project, "third")["own-model"]
     assert (found.estimate, found.counts["of_the_kind"]) == (None, 0)
     assert found.sentence.startswith("Too few to tell: 0 completions by its own model")
 
 
-def test_whose_verdicts_came_in_a_file_is_known_by_name_or_not_at_all(project: Project) -> None:
+def test_the_model_of_imported_verdicts_is_known_only_by_name(project: Project) -> None:
     said = [(n + 1, Verdict(outcome=OutcomeCode(n % 2).outcome)) for n in range(120)]
     add_complete_run(project, "answers-of-someone", said, kind="imported")
     add_complete_run(project, "m-1", said, kind="imported")
@@ -147,7 +147,7 @@ def test_flips_between_samples_and_between_runs(project: Project) -> None:
     assert (found["flips-runs"].counts, found["flips-runs"].n) == ({"differ": 6}, 120)
 
 
-def test_judges_that_chose_the_data_are_marked_by_either_name(project: Project) -> None:
+def test_judges_that_selected_the_data_are_marked_by_either_name(project: Project) -> None:
     judge(project, "mine", lambda n: OutcomeCode(n % 2).outcome, model="Org/Big-70B")
     judge(project, "clean", lambda n: OutcomeCode(n % 2).outcome, model="Org/Small")
     assert notes.add_selection_judges(project, "sample", ("big-70b", "absent")) == 2
@@ -160,11 +160,11 @@ def test_judges_that_chose_the_data_are_marked_by_either_name(project: Project) 
         notes.add_selection_judges(project, "nothing", ("x",))
 
 
-def test_a_name_is_compared_without_publisher_and_case() -> None:
+def test_model_names_are_compared_without_publisher_and_case() -> None:
     assert plain_name("Qwen/Qwen3-32B") == plain_name("qwen3-32b")
 
 
-def test_of_many_completions_an_even_choice_is_read(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_completions_are_sampled_evenly(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     from workbench.measuring import validity as validity_texts
     from workbench.measuring.columns import columns
 
@@ -179,7 +179,7 @@ def test_of_many_completions_an_even_choice_is_read(project: Project, monkeypatc
     assert any("evenly spaced sample of 40 of 120 completions" in note for note in report.notes)
 
 
-def test_the_command_says_it_in_sentences_and_in_json(project: Project) -> None:
+def test_the_command_prints_sentences_and_json(project: Project) -> None:
     judge(project, "drawn\x1b[1m", lambda n: OutcomeCode(int(n % 3 == 0)).outcome)
     runner = CliRunner()
     text = runner.invoke(root, ["validity", str(project.path)])
@@ -196,11 +196,11 @@ def test_the_command_says_it_in_sentences_and_in_json(project: Project) -> None:
         assert runner.invoke(root, ["selected-by", str(project.path), *wrong]).exit_code == 2
 
 
-def test_without_any_run_there_is_nothing_to_say(project: Project) -> None:
+def test_a_project_without_runs_has_no_findings(project: Project) -> None:
     assert validity(project).findings == []
 
 
-def test_a_completion_is_long_beside_those_of_its_gold_and_type(tmp_path: Path) -> None:
+def test_length_is_relative_to_completions_of_the_same_gold_and_type(tmp_path: Path) -> None:
     """Correct ones have 9 to 11 words and incorrect ones 49 to 51, as many of the middle as of both others."""
     rows = [
         {

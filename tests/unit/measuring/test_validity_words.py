@@ -1,4 +1,4 @@
-"""Findings said in words."""
+"""Findings in words."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from workbench.measuring import validity
 from workbench.statistics.subgroups import Effect
 
 
-def test_too_few_says_how_many_of_each_there_are() -> None:
+def test_too_few_items_are_reported_with_both_counts() -> None:
     none = Effect(exposed=0, others=0, strata=0)
     assert validity.compared("other-script", none, 3, 105) == (
         "Too few to tell: 3 completions with Chinese, Japanese or Korean characters (those without: 105); ten of each "

@@ -1,4 +1,4 @@
-"""What other options would change: what a run of them finds, without a call and without a trace."""
+"""Simulated options: they equal a real run, without calls and without stored results."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def words_of(project: Project, verifier: str) -> dict[str, tuple[str, str | None
 
 
 def differing(project: Project, a: str, b: str) -> dict[str, tuple[str, str, str | None]]:
-    """What two runs say differently: completion -> verdict before, after, and the reason after."""
+    """Map each completion with another verdict to (verdict before, verdict after, reason after)."""
     before, after = words_of(project, a), words_of(project, b)
     assert before.keys() == after.keys()
     return {key: (before[key][0], *after[key]) for key in before if before[key][0] != after[key][0]}
@@ -142,7 +142,7 @@ def other_parser(project: Project, texts: tuple[str, ...], before: str, after: s
     return found
 
 
-def test_another_parser_flips_what_a_run_with_it_finds(project: Project) -> None:
+def test_another_parser_flips_the_same_items_as_a_run(project: Project) -> None:
     found = other_parser(project, REPLIES, "verifybench@1", "verifybench@2").report
     assert found.fixed
     assert found.broken
@@ -182,7 +182,7 @@ def other_local(project: Project) -> None:
 
 
 @pytest.mark.soak
-def test_other_options_of_a_verifier_that_works_here(project: Project) -> None:
+def test_other_options_of_a_local_verifier(project: Project) -> None:
     pytest.importorskip("sacrebleu")
     other_local(project)
 
@@ -196,7 +196,7 @@ def test_other_options_on_the_real_rows(tmp_path: Path, real_file: Path) -> None
     made.close()
 
 
-def test_options_of_the_rules_flip_what_a_run_with_them_finds(project: Project) -> None:
+def test_other_rules_options_flip_the_same_items_as_a_run(project: Project) -> None:
     run(project, "rules", "before")
     for settings in ({"tolerance": "0.05"}, {"units": "required"}, {"form": "any"}):
         found = what_if(project, WhatIfOptions(verifier="before", settings=settings))
@@ -227,7 +227,7 @@ def test_another_threshold_of_a_reward_model(project: Project) -> None:
 
 
 @pytest.mark.soak
-def test_looking_leaves_no_trace(project: Project) -> None:
+def test_a_simulation_stores_nothing(project: Project) -> None:
     with scripted(replying(REPLIES)) as server:
         run(project, "llm-judge", "before", **judged_by(server, parser="verifybench@1"))
     before = [tuple(row) for row in project.database.reader().execute("SELECT * FROM runs")]
@@ -238,7 +238,7 @@ def test_looking_leaves_no_trace(project: Project) -> None:
     assert project.database.reader().execute("SELECT count(*) FROM verifiers").fetchone()[0] == 1
 
 
-# -- Another template: what is not stored is said, estimated, and asked for only where that is wanted.
+# -- Another template: missing replies are reported, estimated, and requested only on demand.
 
 
 def template(project: Project) -> str:
@@ -248,7 +248,7 @@ def template(project: Project) -> str:
 
 
 @pytest.mark.soak
-def test_another_template_says_what_it_would_take_and_asks_for_a_sample(project: Project) -> None:
+def test_another_template_shows_its_estimate_and_requests_a_sample(project: Project) -> None:
     with scripted(replying(REPLIES)) as server:
         run(project, "llm-judge", "before", **judged_by(server))
         asked, (first, *_) = len(server.received), words_of(project, "before")
@@ -269,7 +269,7 @@ def test_another_template_says_what_it_would_take_and_asks_for_a_sample(project:
         assert sampled.after(item) is not None
         assert (sampled.report.items.read, sampled.report.calls, sampled.report.means) == (20, 20, "calls")
         assert len(server.received) == asked + 20
-        # What was paid for is stored: looking again asks nobody, and a run asks for the others only.
+        # Paid replies are stored: a second simulation sends no request, and a run sends only the others.
         again = what_if(
             project, WhatIfOptions(verifier="before", settings=changed.settings, sample=20, seed=7), (item,)
         )
@@ -284,7 +284,7 @@ def test_another_template_says_what_it_would_take_and_asks_for_a_sample(project:
 
 
 @pytest.mark.soak
-def test_the_price_is_said_where_it_is_known(project: Project) -> None:
+def test_a_known_price_is_included_in_the_estimate(project: Project) -> None:
     (project.path.parent / "workbench.toml").write_text(
         '[prices."judge"]\ninput = 0.15\noutput = 0.6\ndate = "2026-11-01"\n', encoding="utf-8"
     )
@@ -297,7 +297,7 @@ def test_the_price_is_said_where_it_is_known(project: Project) -> None:
 
 
 @pytest.mark.soak
-def test_a_server_that_refuses_ends_it_with_a_reason_and_nothing_is_lost(project: Project) -> None:
+def test_a_server_error_ends_the_sample_and_loses_nothing(project: Project) -> None:
     served = 0
 
     def answer(received: Received) -> Scripted:
@@ -330,7 +330,7 @@ def scored(tmp_path: Path, by_item: dict[int, float | None], **fields: Any) -> P
     return made
 
 
-def test_what_has_no_gold_is_counted_apart(tmp_path: Path) -> None:
+def test_items_without_gold_are_counted_separately(tmp_path: Path) -> None:
     made = scored(tmp_path, {1: 0.9, 2: 0.1, 3: 0.4}, gold=None)
     found = what_if(made, WhatIfOptions(verifier="rm", threshold=0.5))
     assert (found.report.n, found.report.accuracy_before, found.report.without_gold) == (0, None, 3)
@@ -343,7 +343,7 @@ def test_what_has_no_gold_is_counted_apart(tmp_path: Path) -> None:
     ("protocol", "expected"),
     [("forced", (1, 1, 0)), ("strict", (2, 0, 0)), ("decided", (0, 0, 4))],
 )
-def test_what_was_undecided_counts_by_the_protocol(
+def test_undecided_verdicts_count_by_the_protocol(
     tmp_path: Path, protocol: Any, expected: tuple[int, int, int]
 ) -> None:
     # Gold: correct, incorrect, correct, incorrect; all abstain before.
@@ -357,14 +357,14 @@ def test_what_was_undecided_counts_by_the_protocol(
     made.close()
 
 
-def test_what_failed_is_left_out_and_counted(tmp_path: Path) -> None:
+def test_failed_items_are_excluded_and_counted(tmp_path: Path) -> None:
     made = scored(tmp_path, {1: 0.9, 2: None, 3: 0.1, 4: None})
     found = what_if(made, WhatIfOptions(verifier="rm", threshold=0.5)).report
     assert (found.items.judged, found.items.read, found.items.failed, found.n) == (4, 2, 2, 2)
     made.close()
 
 
-def test_a_sample_of_a_seed_begins_any_larger_one(tmp_path: Path) -> None:
+def test_a_smaller_sample_is_a_prefix_of_a_larger_one(tmp_path: Path) -> None:
     made = scored(tmp_path, {item: item / 40 for item in range(1, 41)})
 
     def drawn(sample: int, seed: int = 3) -> set[str]:
@@ -377,7 +377,7 @@ def test_a_sample_of_a_seed_begins_any_larger_one(tmp_path: Path) -> None:
     made.close()
 
 
-def test_what_can_not_be_done_is_said(tmp_path: Path) -> None:
+def test_invalid_options_show_an_error(tmp_path: Path) -> None:
     made = scored(tmp_path, {1: 0.9, 2: 0.2})
     run(made, "exact", "exact")
     for options, words in (

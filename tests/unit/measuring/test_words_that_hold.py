@@ -1,4 +1,4 @@
-"""Notes and titles say only what the figures beside them hold."""
+"""Notes and titles claim only what the metrics show."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ def project_of(path: Path, subtypes: tuple[str, ...]) -> Project:
     return project
 
 
-def test_the_macro_average_is_explained_where_it_stands(tmp_path: Path) -> None:
+def test_the_macro_average_is_explained_if_shown(tmp_path: Path) -> None:
     one = accuracy_as(accuracy(project_of(tmp_path / "one", ("A1",))), TableForm())
     two = accuracy_as(accuracy(project_of(tmp_path / "two", ("A1", "B1"))), TableForm())
     assert ("macro over" in one, "macro the mean" in one) == (False, False)
     assert ("macro over" in two, "macro the mean" in two) == (True, True)
 
 
-def test_nobody_is_said_to_have_been_resampled_where_nobody_labelled(tmp_path: Path) -> None:
+def test_a_project_without_labels_mentions_no_resampling(tmp_path: Path) -> None:
     text = agreement_text(agreement(project_of(tmp_path, ("A1",))))
     assert "jackknife" not in text
     assert "Wilson" not in text
     assert "no item has two labels" in text
 
 
-def test_a_constant_that_was_run_is_a_baseline_all_the_same(tmp_path: Path) -> None:
+def test_a_constant_verifier_with_a_run_is_still_a_baseline(tmp_path: Path) -> None:
     project = project_of(tmp_path, ("A1",))
     said = [(item, Verdict(outcome=Outcome.INCORRECT)) for item in range(1, 9)]
     add_complete_run(project, "always-incorrect", said, kind="always-incorrect")
@@ -53,7 +53,7 @@ def test_a_constant_that_was_run_is_a_baseline_all_the_same(tmp_path: Path) -> N
     assert "always-incorrect" in baselines.partition("Table 3")[0]
 
 
-def test_what_files_say_in_place_of_a_type_is_said_of_the_items_without_one(tmp_path: Path) -> None:
+def test_untyped_items_are_described_by_the_types_in_their_file(tmp_path: Path) -> None:
     kinds = ("numeric", "expression", "proof sketch")
     rows = [f"q{n},{n}+1?,{n + 1},It is {n + 1}.,{n % 2 == 0},{kinds[n % 3]}" for n in range(9)]
     file = tmp_path / "own.csv"

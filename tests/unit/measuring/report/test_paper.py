@@ -1,4 +1,4 @@
-"""Which verifiers stand in which of the paper's tables, and what is said where they can't."""
+"""The paper's tables: which verifiers each one lists, and the notes on missing ones."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def references(project: Project, **options: object) -> ReferenceTable:
     return PaperFigures(project, **options).references()  # type: ignore[arg-type]
 
 
-def test_judges_that_differ_in_the_reference_alone_are_a_pair(project: Project) -> None:
+def test_judges_that_differ_only_in_the_reference_are_a_pair(project: Project) -> None:
     found = references(project)
     assert [(row.dataset, row.with_reference, row.without_reference) for row in found.rows] == [
         ("paired", "with", "without"),
@@ -74,7 +74,7 @@ def test_judges_that_differ_in_the_reference_alone_are_a_pair(project: Project) 
 
 
 def test_published_judges_of_one_copy_are_a_pair(project: Project) -> None:
-    """The release has a prompt of its own for judges without the reference: that is no other difference."""
+    """The released prompt for judges without the reference is not an additional difference."""
     shown = {"template": "w_ref@1", "template_sha256": "a", "published": "released", "reference": True}
     alone = {"template": "wo_ref@1", "template_sha256": "b", "published": "changed", "reference": False}
     for copy in ("mine", "other"):
@@ -92,7 +92,7 @@ def test_a_pair_can_be_named(project: Project) -> None:
         references(project, given=[("with", "nobody")])
 
 
-def test_the_protocol_is_strict_unless_said_otherwise(project: Project) -> None:
+def test_the_default_protocol_is_strict(project: Project) -> None:
     strict = PaperFigures(project).accuracy()
     forced = PaperFigures(project, protocol="forced").accuracy()
     assert isinstance(strict, AccuracyTable)
@@ -113,14 +113,14 @@ def test_only_paired_data_is_compared_pairwise(project: Project) -> None:
     assert "0 of 4 questions" in single.refused
 
 
-def test_an_unknown_data_set_or_verifier_is_refused(project: Project) -> None:
+def test_an_unknown_dataset_or_verifier_is_rejected(project: Project) -> None:
     with pytest.raises(UsageError, match="There is no data set 'x'"):
         PaperFigures(project, datasets=["x"])
     with pytest.raises(UsageError, match="No complete run of 'nobody'"):
         PaperFigures(project, verifiers=["nobody"])
 
 
-def test_the_command_prints_what_its_schema_says(project: Project) -> None:
+def test_the_json_output_matches_its_schema(project: Project) -> None:
     done = CliRunner().invoke(root, ["tables", str(project.path), "--paper", "--json"])
     assert done.exit_code == 0, done.output
     found = json.loads(done.stdout)
@@ -138,7 +138,7 @@ def frozen(project: Project, name: str, *items: int) -> None:
     freeze(project, name, members=[member for member in with_gold(project) if member.item in items])
 
 
-def test_frozen_sets_are_columns_of_one_table(project: Project) -> None:
+def test_frozen_benchmarks_are_columns_of_one_table(project: Project) -> None:
     frozen(project, "easy", 1, 2, 3)
     frozen(project, "hard", 9, 10)
     figures = PaperFigures(project, sets=["easy", "hard"])
@@ -157,7 +157,7 @@ def test_frozen_sets_are_columns_of_one_table(project: Project) -> None:
         PaperFigures(project, datasets=["single"], sets=["single"])
 
 
-def test_what_is_selected_is_counted_in_every_column(project: Project) -> None:
+def test_a_selection_applies_to_every_column(project: Project) -> None:
     only = selection_of(("gold=correct",))
     found = PaperFigures(project, only=only).counts()
     by_kind = {row.of: row.counts for row in found.rows if row.group is None}
@@ -165,7 +165,7 @@ def test_what_is_selected_is_counted_in_every_column(project: Project) -> None:
     assert set(by_kind["wrong"].values()) == {0}
 
 
-def test_other_benchmarks_stand_beside_the_pairs(project: Project, tmp_path: Path) -> None:
+def test_scores_of_other_benchmarks_are_columns_next_to_the_pairs(project: Project, tmp_path: Path) -> None:
     file = tmp_path / "elsewhere.csv"
     file.write_text("verifier,benchmark,score\nreward,RM-Bench,0.675\nreward,RewardBench,.5\nstranger,RM-Bench,0.9\n")
     command = ["tables", str(project.path), "--paper", "--table", "4", "--elsewhere", str(file)]

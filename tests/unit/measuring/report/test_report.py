@@ -1,4 +1,4 @@
-"""The report of a project: what stands in it, and that it stands there again."""
+"""The HTML report of a project: its sections, and that the same data gives the same bytes."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def written(project: Project, path: Path, **options: Any) -> str:
     return path.read_text(encoding="utf-8")
 
 
-def test_figures_are_those_of_the_accuracy_table(project: Project) -> None:
+def test_metrics_match_the_accuracy_table(project: Project) -> None:
     found = gathered(project, protocol="strict")
     assert found.overall == accuracy(project, verifiers=("good", "bad"), protocol="strict")
     assert found.by["subtype"] == accuracy(project, verifiers=("good", "bad"), by="subtype", protocol="strict")
@@ -81,7 +81,7 @@ def test_figures_are_those_of_the_accuracy_table(project: Project) -> None:
 
 
 @pytest.mark.soak
-def test_its_plots_are_files_for_a_paper(project: Project, tmp_path: Path) -> None:
+def test_plots_are_saved_as_files_for_a_paper(project: Project, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     folder = tmp_path / "a" / "figures"
     for place in (folder, tmp_path / "again"):
@@ -100,7 +100,7 @@ def test_its_plots_are_files_for_a_paper(project: Project, tmp_path: Path) -> No
         write(project, None, figures=tmp_path / "r.html", force=True)
 
 
-def test_plots_of_hostile_data_are_drawn_in_names_of_our_own(tmp_path: Path) -> None:
+def test_plots_of_hostile_data_use_safe_file_names(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     done = write(hostile_project(tmp_path), None, figures=tmp_path / "figures")
     assert all(re.fullmatch(r"[a-zA-Z0-9-]+\.(svg|pdf|png)", path.name) for path in done.figures)
@@ -113,7 +113,7 @@ def test_a_report_is_written_somewhere(project: Project, tmp_path: Path) -> None
     assert "--figures" in done.exception.hint
 
 
-def test_causes_given_in_triage_are_a_table(project: Project, tmp_path: Path) -> None:
+def test_triage_causes_are_listed_in_a_table(project: Project, tmp_path: Path) -> None:
     assert "Causes of errors" not in written(project, tmp_path / "none.html")
     scope = triage.of_cell(project, AccuracyCell(verifier="bad"), "items")
     found = [one for item in scope.items[:2] if (one := triage.case(project, scope, item)) is not None]
@@ -153,7 +153,7 @@ def test_a_verifier_without_verdicts_has_scores_only(project: Project) -> None:
     assert found.scores[0].auroc == pytest.approx(15 / 36)
 
 
-def test_examples_are_first_those_others_judge_rightly(project: Project) -> None:
+def test_examples_that_other_verifiers_get_right_come_first(project: Project) -> None:
     add_complete_run(project, "mixed", words("cccccccicici"), kind="rules")
     errors = {(one.verifier, one.kind): one for one in gathered(project).errors}
     accepted = errors["bad", "accepted"]
@@ -249,7 +249,7 @@ def test_every_section_is_there(project: Project, tmp_path: Path, form: str) -> 
     assert "majority-by-type" in page
 
 
-def test_nothing_at_all_is_a_report_too(tmp_path: Path) -> None:
+def test_an_empty_project_has_a_report(tmp_path: Path) -> None:
     empty = make_project(tmp_path)
     page = written(empty, tmp_path / "r.html")
     assert "No verifier has a complete run on these items yet." in page
@@ -273,12 +273,12 @@ def test_labels_bring_agreement_without_names(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("end", ["", "-wal", ".columns", ".columns/items", ".columns/r/r.html"])
-def test_no_report_takes_a_place_of_the_database(project: Project, end: str) -> None:
+def test_a_report_never_overwrites_a_database_file(project: Project, end: str) -> None:
     with pytest.raises(StoreError, match="belongs to the database"):
         write(project, Path(f"{project.path}{end}"), force=True)
 
 
-def test_a_file_is_not_replaced_unasked_and_never_half_written(project: Project, tmp_path: Path) -> None:
+def test_a_file_is_overwritten_only_with_force_and_never_half_written(project: Project, tmp_path: Path) -> None:
     path = tmp_path / "r.html"
     path.write_text("mine")
     with pytest.raises(FormatError, match="--force"):
@@ -303,7 +303,7 @@ def test_the_command_writes_what_its_name_says(project: Project, tmp_path: Path)
 
 
 @pytest.mark.soak
-def test_two_thousand_items_of_the_worst_kind_stay_small(tmp_path: Path) -> None:
+def test_the_report_of_two_thousand_large_items_stays_small(tmp_path: Path) -> None:
     rows = numbered(2_000, completion="<" * 3_000, question="&" * 3_000, reference="<" * 3_000, subtype="A1")
     project = make_project(tmp_path, rows)
     for number in range(20):
@@ -323,7 +323,7 @@ def test_hostile_data_is_written(tmp_path: Path) -> None:
     assert len(page) < 1_000_000
 
 
-def test_methods_say_how_many_looks_were_taken(project: Project) -> None:
+def test_methods_state_the_number_of_looks(project: Project) -> None:
     found = gathered(project)
     tested = {name: report.tests.hypotheses for name, report in found.by.items() if report.tests is not None}
     # Two verifiers, two groups that are set against each other: one test each. A type of one subtype has none.

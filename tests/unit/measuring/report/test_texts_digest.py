@@ -1,4 +1,4 @@
-"""The digest of all texts is that of their hashes one by one, however many are read at once."""
+"""The digest of all texts equals the digest of their hashes, whatever the batch size."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from workbench.measuring.store import overview
 
 
 @pytest.mark.parametrize("piece", [1, 7, 1000])
-def test_the_digest_is_that_of_the_hashes_one_by_one(
+def test_the_digest_equals_the_digest_of_single_hashes(
     tmp_path: Path, piece: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(overview, "_BATCH_ROWS", piece)

@@ -1,4 +1,4 @@
-"""Projects with verdicts, and people who label, for tests of queues and decisions."""
+"""Projects with verdicts and annotators for tests of queues and decisions."""
 
 from __future__ import annotations
 

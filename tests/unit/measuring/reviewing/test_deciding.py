@@ -1,4 +1,4 @@
-"""What reviewers decide: kept, replaced, taken back, and never half done."""
+"""Review decisions: confirm, mark an error, send back, retract; each is stored completely or not at all."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def slots(project: Project, item: int) -> int:
     return int(row.fetchone()[0])
 
 
-def test_a_confirmation_keeps_who_what_where_and_when(project: Project) -> None:
+def test_a_confirmation_records_reviewer_item_queue_and_time(project: Project) -> None:
     made = confirm(project, 1, by="  chris ", queue="split", note=" looked twice ")
     assert reviews_of(project, 1) == [made]
     assert (made.kind, made.gold, made.reviewer, made.queue, made.note) == (
@@ -92,7 +92,7 @@ def test_a_newer_mark_on_the_same_verifier_replaces_the_older(project: Project) 
     assert kinds(project) == [("error", "format")]
 
 
-def test_marks_on_two_verifiers_and_a_confirmation_stand_beside_each_other(tmp_path: Path) -> None:
+def test_marks_on_two_verifiers_and_a_confirmation_coexist(tmp_path: Path) -> None:
     project = voted(tmp_path, "--", gold="+")
     mark_error(project, 1, 1, "format", by="chris")
     mark_error(project, 1, 2, "units", by="chris")
@@ -107,7 +107,7 @@ def test_sending_back_replaces_a_confirmation(project: Project) -> None:
     assert kinds(project) == [("reannotate", None)]
 
 
-def test_a_retraction_is_an_event_and_taking_back_twice_changes_nothing(project: Project) -> None:
+def test_a_retraction_is_an_event_and_a_second_one_changes_nothing(project: Project) -> None:
     made = confirm(project, 1, by="chris")
     gone = take_back(project, made.uuid, by="dana")
     assert (gone.kind, gone.supersedes, gone.reviewer) == ("retraction", made.uuid, "dana")
@@ -119,13 +119,13 @@ def test_a_retraction_is_an_event_and_taking_back_twice_changes_nothing(project:
 
 
 @pytest.mark.parametrize("which", ["nonsense", "the retraction"])
-def test_what_is_no_decision_is_not_taken_back(project: Project, which: str) -> None:
+def test_only_decisions_can_be_retracted(project: Project, which: str) -> None:
     gone = take_back(project, confirm(project, 1, by="chris").uuid, by="chris")
     with pytest.raises(UsageError, match="There is no decision"):
         take_back(project, gone.uuid if which == "the retraction" else which, by="chris")
 
 
-def test_labelled_items_begin_a_new_round_and_their_slots_open_again(tmp_path: Path) -> None:
+def test_sending_back_starts_a_new_round_and_reopens_the_slots(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(2, gold=None))
     assign(project, ["ann", "ben", "cy"])
     label(project, 1, {"ann": "correct", "ben": "correct"})
@@ -138,7 +138,7 @@ def test_labelled_items_begin_a_new_round_and_their_slots_open_again(tmp_path: P
     assert [event.note for event in reopened] == ["the reference says otherwise"]
 
 
-def test_after_people_have_settled_it_an_item_can_be_sent_back_once_more(tmp_path: Path) -> None:
+def test_a_resolved_item_can_be_sent_back_again(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(2, gold=None))
     add_annotators(project, ["ann", "ben"])
     label(project, 1, {"ann": "correct", "ben": "correct"})
@@ -152,7 +152,7 @@ def test_after_people_have_settled_it_an_item_can_be_sent_back_once_more(tmp_pat
     assert events.round_of(project.database.reader(), "correctness", 1) == 3
 
 
-def test_an_item_nobody_was_to_label_gets_two_slots_and_keeps_its_imported_gold(project: Project) -> None:
+def test_an_unassigned_item_gets_two_slots_and_keeps_its_imported_gold(project: Project) -> None:
     add_annotators(project, ["ann", "ben", "paused"])
     pause(project, "paused", "")
     send_back(project, 1, reason="look", by="chris")
@@ -169,21 +169,21 @@ def test_an_item_nobody_was_to_label_gets_two_slots_and_keeps_its_imported_gold(
     assert team == {"ann", "ben"}
 
 
-def test_an_item_that_waits_for_people_already_gets_no_more_slots(project: Project) -> None:
+def test_an_item_with_open_slots_gets_no_more_slots(project: Project) -> None:
     assign(project, ["ann", "ben", "cy"], per_item=3)
     send_back(project, 1, reason="look", by="chris")
     assert slots(project, 1) == 3
 
 
 @pytest.mark.parametrize("names", [[], ["ann"], ["ann", "chris"]])
-def test_without_two_people_beside_the_reviewer_nothing_is_sent_back(project: Project, names: list[str]) -> None:
+def test_sending_back_needs_two_annotators_besides_the_reviewer(project: Project, names: list[str]) -> None:
     add_annotators(project, names)
     with pytest.raises(UsageError, match="2 annotators must label it again"):
         send_back(project, 1, reason="look", by="chris")
     assert stored(project) == []
 
 
-def test_a_check_is_not_labelled_anew(project: Project) -> None:
+def test_a_check_is_not_sent_back(project: Project) -> None:
     add_annotators(project, ["ann", "ben"])
     checks.add_checks(project, Selection((parse_condition("completion_id=c0"),)))
     with pytest.raises(UndecidableError, match="is a check"):
@@ -218,7 +218,7 @@ def test_a_run_without_a_verdict_on_the_item_has_no_error(tmp_path: Path) -> Non
         ("units", "x" * (LONGEST_NOTE + 1), "100,000"),
     ],
 )
-def test_an_error_needs_a_kind_and_a_note_it_can_keep(
+def test_an_error_needs_a_kind_and_a_valid_note(
     project: Project, category: ErrorCategory, note: str, message: str
 ) -> None:
     with pytest.raises(UsageError, match=message):
@@ -227,12 +227,12 @@ def test_an_error_needs_a_kind_and_a_note_it_can_keep(
 
 
 @pytest.mark.parametrize("by", ["", "  ", "a\nb", "x" * 101])
-def test_who_decides_has_a_name(project: Project, by: str) -> None:
+def test_a_decision_needs_a_reviewer_name(project: Project, by: str) -> None:
     with pytest.raises(UsageError, match="not a valid annotator name"):
         confirm(project, 1, by=by)
 
 
-def test_an_item_that_is_not_there_is_refused(project: Project) -> None:
+def test_an_unknown_item_is_rejected(project: Project) -> None:
     with pytest.raises(UndecidableError, match="no item with row id 99"):
         confirm(project, 99, by="chris")
 
@@ -242,7 +242,7 @@ def test_sending_back_needs_a_reason(project: Project) -> None:
         send_back(project, 1, reason=" ", by="chris")
 
 
-def test_who_decides_is_a_coordinator_and_has_seen_the_item(project: Project) -> None:
+def test_a_reviewer_is_a_coordinator_and_has_seen_the_item(project: Project) -> None:
     confirm(project, 1, by="chris")
     reader = project.database.reader()
     person, role = reader.execute("SELECT id, role FROM annotators WHERE name = 'chris'").fetchone()
@@ -255,7 +255,7 @@ def test_who_decides_is_a_coordinator_and_has_seen_the_item(project: Project) ->
 @pytest.mark.parametrize(
     "note", ["\x1b[31mred", "[bold]x[/]", "a\nb\tc", "=cmd()", "'; DROP TABLE reviews; --", "\u202e"]
 )
-def test_any_text_in_a_note_comes_back_as_it_is(project: Project, note: str) -> None:
+def test_any_note_text_survives_a_round_trip(project: Project, note: str) -> None:
     assert confirm(project, 1, by="chris", note=note).note == note.strip()
     assert reviews_of(project, 1)[0].note == note.strip()
 
@@ -294,14 +294,14 @@ class TestCounts:
         ]
         assert [row.group for row in error_counts(project, ("b",), "type")] == ["A"]
 
-    def test_a_mark_on_a_verdict_that_gold_came_to_agree_with_is_counted_apart(self, project: Project) -> None:
+    def test_a_mark_is_outdated_once_gold_agrees_with_the_verdict(self, project: Project) -> None:
         mark_error(project, 1, 1, "format", by="chris")
         mark_error(project, 2, 2, "format", by="chris")
         label(project, 1, {"ann": "incorrect", "ben": "incorrect"})
         assert [(row.verifier, row.count, row.outdated) for row in error_counts(project)] == [("b", 1, 0)]
         label(project, 1, {"ann": "correct", "ben": "correct"})
 
-    def test_what_stands_says_what_gold_was_and_is(self, project: Project) -> None:
+    def test_a_current_review_has_its_gold_then_and_now(self, project: Project) -> None:
         confirm(project, 1, by="chris")
         label(project, 1, {"ann": "incorrect", "ben": "incorrect"})
         review = current_reviews(project)[0]
@@ -309,7 +309,7 @@ class TestCounts:
 
 
 class TestInterruptions:
-    def test_what_fails_half_way_leaves_nothing(self, project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_failed_decision_is_rolled_back(self, project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
         add_annotators(project, ["ann", "ben"])
         label(project, 1, {"ann": "correct", "ben": "correct"})
         before = list(project.database.reader().iterdump())
@@ -329,7 +329,7 @@ class TestInterruptions:
                 decide()
         assert list(project.database.reader().iterdump()) == before
 
-    def test_a_process_that_dies_before_the_end_leaves_what_was_decided_before(self, project: Project) -> None:
+    def test_a_crash_keeps_the_earlier_decisions(self, project: Project) -> None:
         add_annotators(project, ["ann", "ben"])
         script = (
             "import os, sys\n"

@@ -1,4 +1,4 @@
-"""What differs between two final answers as they are written, and where."""
+"""Differences between two final answers as written: their kinds and positions."""
 
 from __future__ import annotations
 
@@ -43,16 +43,16 @@ PAIRS = [
 
 
 @pytest.mark.parametrize(("reference", "completion", "kind"), PAIRS, ids=[f"{one} {two}" for one, two, _ in PAIRS])
-def test_a_difference_is_named_by_what_it_is_made_of(reference: str, completion: str, kind: str) -> None:
+def test_a_difference_is_classified_by_its_characters(reference: str, completion: str, kind: str) -> None:
     assert differences(reference, completion).kinds == (kind,)
 
 
-def test_every_kind_is_met_and_says_what_it_means() -> None:
+def test_every_kind_occurs_and_has_a_description() -> None:
     assert {kind for *_, kind in PAIRS} == {*DIFFERENCES}
     assert all(DIFFERENCES.values())
 
 
-def test_places_are_those_of_the_texts() -> None:
+def test_positions_are_offsets_in_the_texts() -> None:
     found = differences("(2, 13 cm]", "(2, 14 m)")
     assert found.kinds == ("digits", "bracket", "unit")
     assert [("(2, 13 cm]"[slice(*one.reference)], "(2, 14 m)"[slice(*one.completion)]) for one in found.places] == [
@@ -67,7 +67,7 @@ def test_a_stretch_of_latex_is_closed() -> None:
     assert place.completion == (0, 11)
 
 
-def test_what_one_lacks_has_a_place_in_it() -> None:
+def test_a_missing_part_has_a_position() -> None:
     assert [one.completion for one in differences("2, 3", "2").places] == [(1, 1)]
 
 
@@ -80,14 +80,14 @@ def test_no_answer_is_called_equal() -> None:
 
 
 @pytest.mark.parametrize("text", ["\x1b[31m[bold]", "مرحبا 5", "漢字", "\ud800", "‮abc", "{" * 500, "\\" * 99, "\0"])
-def test_any_text_has_its_differences_inside_it(text: str) -> None:
+def test_differences_lie_within_any_texts(text: str) -> None:
     for one, other in ((text, "7"), ("7", text), (text, text + "x")):
         for place in differences(one, other).places:
             assert 0 <= place.reference[0] <= place.reference[1] <= len(one)
             assert 0 <= place.completion[0] <= place.completion[1] <= len(other)
 
 
-def test_long_answers_are_compared_to_a_length_and_that_is_said() -> None:
+def test_long_answers_are_compared_up_to_a_limit_and_marked_as_cut() -> None:
     found = differences("1 " * 100_000, "2 " * 100_000)
     assert found.cut
     assert max(place.reference[1] for place in found.places) <= LONGEST

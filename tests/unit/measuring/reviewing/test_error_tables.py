@@ -1,4 +1,4 @@
-"""Marked errors as lines and as a table, and the items behind a figure."""
+"""Marked errors as lines and as a table, and the items behind each count."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_every_verifier_has_a_line_for_all_items_and_one_a_group(project: Projec
     assert [line.group for line in error_lines(project)] == [None, None]
 
 
-def test_each_figure_is_the_number_of_its_items(project: Project) -> None:
+def test_each_count_equals_the_number_of_its_items(project: Project) -> None:
     for line in error_lines(project, "type"):
         by = None if line.group is None else "type"
         assert len(marked_items(project, line.verifier, None, by, line.group)) == line.marked  # type: ignore[arg-type]
@@ -50,7 +50,7 @@ def test_each_figure_is_the_number_of_its_items(project: Project) -> None:
     assert marked_items(project, "nobody") == array("q")
 
 
-def test_what_gold_has_come_to_agree_with_is_left_out_and_said(project: Project) -> None:
+def test_outdated_marks_are_excluded_with_a_note(project: Project) -> None:
     label(project, 1, {"amira": "incorrect", "ben": "incorrect"})
     lines = error_lines(project)
     assert [(line.verifier, line.marked, line.outdated) for line in lines if line.verifier == "a"] == [("a", 2, 1)]

@@ -1,4 +1,4 @@
-"""Review files: everything comes back, twice changes nothing, and bad lines say what is wrong."""
+"""Review files: they round-trip, a second import changes nothing, and bad lines name their error."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def write(folder: Path, *lines: dict[str, Any]) -> Path:
     return path
 
 
-def test_decisions_come_back_in_another_database(project: Project, tmp_path: Path) -> None:
+def test_exported_decisions_import_into_another_database(project: Project, tmp_path: Path) -> None:
     mark_error(project, 1, 1, "format", by="chris", queue="verifier-gold", note="\x1b[1m “é”\n[b]")
     mark_error(project, 1, 1, "units", by="dana")
     take_back(project, confirm(project, 2, by="chris").uuid, by="chris")
@@ -66,7 +66,7 @@ def test_decisions_come_back_in_another_database(project: Project, tmp_path: Pat
     assert second.read_bytes() == path.read_bytes()
 
 
-def test_the_newest_decision_is_in_force_in_whatever_order_they_come(project: Project, tmp_path: Path) -> None:
+def test_the_newest_decision_wins_in_any_import_order(project: Project, tmp_path: Path) -> None:
     error = {**LINE, "kind": "error", "verifier": "a"}
     late = {**error, "uuid": "u2", "category": "units", "created_at": "2025-01-02T00:00:00Z"}
     import_reviews(project, write(tmp_path, late, {**error, "category": "format"}))
@@ -90,7 +90,7 @@ def test_the_newest_decision_is_in_force_in_whatever_order_they_come(project: Pr
         ({"queue": "nonsense"}, "queue", "nonsense"),
     ],
 )
-def test_a_bad_line_is_refused_with_its_field(
+def test_a_bad_line_is_rejected_with_its_field(
     project: Project, tmp_path: Path, change: dict[str, Any], field: str, message: str
 ) -> None:
     done = import_reviews(project, write(tmp_path, {**LINE, **change}, {**LINE, "uuid": "u2"}))
@@ -101,7 +101,7 @@ def test_a_bad_line_is_refused_with_its_field(
     assert len(current_reviews(project)) == 1
 
 
-def test_the_same_uuid_with_other_content_is_refused(project: Project, tmp_path: Path) -> None:
+def test_a_known_uuid_with_other_content_is_rejected(project: Project, tmp_path: Path) -> None:
     done = import_reviews(project, write(tmp_path, LINE, {**LINE, "note": "other"}))
     assert (done.imported, done.refused) == (1, 1)
     assert "another review of this uuid" in done.refusals[0].message

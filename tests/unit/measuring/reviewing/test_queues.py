@@ -1,4 +1,4 @@
-"""What stands in the queues, in which order, and why."""
+"""The review queues: their items, order and reasons."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def rows(project: Project, name: Queue, **options: Any) -> dict[str, Disagreemen
     return {row.completion_id: row for row in found.rows(found.ids)}
 
 
-def test_a_verdict_against_gold_says_who_says_what(tmp_path: Path) -> None:
+def test_a_verdict_against_gold_names_both_verdicts(tmp_path: Path) -> None:
     project = voted(tmp_path, "+++", "++?", "---", gold="+--", names=["rules", "math-verify", "exact"])
     found = rows(project, "verifier-gold")
     assert list(found) == ["c1"]
@@ -41,7 +41,7 @@ def test_a_verdict_against_gold_says_who_says_what(tmp_path: Path) -> None:
     assert (row.gold, row.question_id, row.dataset, row.type, row.subtype) == ("incorrect", "q0", "sample", None, None)
 
 
-def test_whose_word_gold_is_stands_in_the_reason(tmp_path: Path) -> None:
+def test_the_reason_names_the_source_of_gold(tmp_path: Path) -> None:
     project = voted(tmp_path, "+", "+", gold="..")
     label(project, 1, {"ann": "incorrect", "ben": "incorrect"})
     assert rows(project, "verifier-gold")["c0"].why == "a says correct; gold says incorrect (agreed by 2 people)."
@@ -52,7 +52,7 @@ def test_many_verifiers_are_counted_instead_of_named(tmp_path: Path) -> None:
     assert rows(project, "verifier-gold")["c0"].why.startswith("a, b, c and 3 more say correct;")
 
 
-def test_the_baseline_is_asked_only_by_name(tmp_path: Path) -> None:
+def test_a_baseline_is_included_only_by_name(tmp_path: Path) -> None:
     project = voted(tmp_path, "+-", "+-", gold="++", names=["rules", "always-incorrect"])
     assert rows(project, "verifier-gold") == {}
     assert len(rows(project, "verifier-gold", verifiers=("rules", "always-incorrect"))) == 2
@@ -68,12 +68,12 @@ def test_two_against_three_is_found_and_the_other_splits_are_counted(tmp_path: P
 
 
 @pytest.mark.parametrize("k", [0, 5, -1])
-def test_a_minority_that_is_none_is_refused(tmp_path: Path, k: int) -> None:
+def test_an_invalid_minority_is_rejected(tmp_path: Path, k: int) -> None:
     with pytest.raises(UsageError, match="can't be a minority"):
         queue(voted(tmp_path, "++---"), "split", k=k)
 
 
-def test_how_many_stand_against_how_many_is_told_of_the_verifiers_there_are(tmp_path: Path) -> None:
+def test_the_split_text_counts_the_verifiers_of_the_project(tmp_path: Path) -> None:
     assert queue(voted(tmp_path, "+-"), "split").text.startswith("1 against 1 of a (run 1), b (run 2).")
     assert not any(sign.isdigit() for sign in QUEUES["split"])
 
@@ -90,7 +90,7 @@ def test_without_verdicts_there_is_nothing_to_disagree_about(tmp_path: Path, nam
         queue(make_project(tmp_path, numbered(2)), name)
 
 
-def test_what_does_not_belong_together_is_refused(tmp_path: Path) -> None:
+def test_incompatible_options_are_rejected(tmp_path: Path) -> None:
     project = voted(tmp_path, "+-")
     with pytest.raises(UsageError, match="only applies to the queue split"):
         queue(project, "verifiers", k=1)
@@ -100,7 +100,7 @@ def test_what_does_not_belong_together_is_refused(tmp_path: Path) -> None:
         queue(project, "verifiers", verifiers=("nobody",))
 
 
-def test_equal_answers_labelled_incorrect_come_before_other_letters_labelled_correct(tmp_path: Path) -> None:
+def test_equal_answers_labelled_incorrect_come_first(tmp_path: Path) -> None:
     project = make_project(tmp_path, [{"completion_id": f"c{number}", "gold": number in (2, 4)} for number in range(5)])
     said = [
         (Outcome.CORRECT, "letter", "choice.letter", "B", "B"),
@@ -140,7 +140,7 @@ def test_a_label_that_the_verifiers_make_improbable_is_suspect(tmp_path: Path) -
     assert "wrong with probability 1.00 (Dawid–Skene)" in found["c7"].why
 
 
-def test_of_gold_without_errors_and_verifiers_that_err_together_no_label_is_called_wrong(tmp_path: Path) -> None:
+def test_joint_verifier_errors_make_no_right_label_suspect(tmp_path: Path) -> None:
     """All labels are right; one time in twelve all three verifiers are mistaken at once."""
     chance = random.Random(2)
     gold = "".join(chance.choice("+-") for _ in range(240))
@@ -159,7 +159,7 @@ def test_of_gold_without_errors_and_verifiers_that_err_together_no_label_is_call
         assert model.startswith("If verifiers and gold erred independently of each other, this label would be wrong")
 
 
-def test_of_one_verifier_alone_no_probability_of_a_wrong_label_is_told(tmp_path: Path) -> None:
+def test_a_single_verifier_gives_no_probability_of_a_wrong_label(tmp_path: Path) -> None:
     gold = "+-" * 30
     found = rows(voted(tmp_path, *gold, gold="-" + gold[1:]), "suspect-gold")
     share = f"Of items judged like it, about {100 * found['c0'].score:.0f} % have the other label."
@@ -196,7 +196,7 @@ def test_a_verifier_that_contradicts_itself_between_runs_flips(tmp_path: Path) -
     assert "a 1 of 2 (50.0%) from run 1 to run 2" in found.text
 
 
-def test_samples_flip_and_the_items_verdict_is_none_of_them(tmp_path: Path) -> None:
+def test_samples_flip_independently_of_the_item_verdict(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(3))
     run = add_complete_run(project, "judge", [], kind="judge")
     outcomes = {1: "+++-", 2: "---?", 3: "+-"}
@@ -228,7 +228,7 @@ def test_nothing_repeats_where_every_verifier_ran_once(tmp_path: Path) -> None:
     )
 
 
-def test_people_who_disagree_are_listed_and_those_nobody_settled_come_first(tmp_path: Path) -> None:
+def test_unresolved_disagreements_come_first(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(4))
     label(project, 1, {"ann": "correct", "ben": "incorrect", "cy": "incorrect"})
     label(project, 2, {"ann": "correct", "ben": "correct"})
@@ -255,7 +255,7 @@ def test_what_was_reviewed_can_be_hidden_until_its_gold_changes(tmp_path: Path) 
     assert list(rows(project, "verifiers", hide_reviewed=True)) == ["c0", "c1"]
 
 
-def test_rows_are_there_for_any_ids_of_the_queue_in_the_order_asked_for(tmp_path: Path) -> None:
+def test_rows_follow_the_order_of_the_requested_ids(tmp_path: Path) -> None:
     project = voted(tmp_path, "+-", "++", "+-")
     found = queue(project, "verifiers")
     assert [row.id for row in found.rows([3, 1])] == [3, 1]
@@ -310,7 +310,7 @@ def test_a_run_of_another_verifier_is_no_repetition(tmp_path: Path) -> None:
 # -- rows that are read without opening ------------------------------------------------------------------------------
 
 
-def test_a_row_has_what_is_asked_both_answers_and_what_differs(tmp_path: Path) -> None:
+def test_a_row_has_the_question_both_answers_and_their_differences(tmp_path: Path) -> None:
     project = voted(tmp_path, "+", "+", gold="+-")
     found = queue(project, "verifier-gold")
     (row,) = found.answered_rows([2, 99])
@@ -319,7 +319,7 @@ def test_a_row_has_what_is_asked_both_answers_and_what_differs(tmp_path: Path) -
     assert row.question
 
 
-def test_of_a_long_question_the_last_sentence_is_shown() -> None:
+def test_a_long_question_shows_its_last_sentence() -> None:
     assert question_end(" What is\n6 · 7? ") == "What is 6 · 7?"
     assert question_end(f"{'A story. ' * 40}How does it end, and for whom?") == "…How does it end, and for whom?"
     assert question_end(f"{'A story. ' * 40}Why did he leave? Yes or no?") == "…Why did he leave? Yes or no?"

@@ -1,4 +1,4 @@
-"""Labels of real rows that were flipped on purpose are found again."""
+"""Deliberately flipped labels of real rows are found again."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SEEDS = 50
 
 @pytest.mark.soak
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_most_of_ten_flipped_labels_stand_among_the_first_twenty(judged_rows: Path, tmp_path: Path) -> None:
+def test_most_of_ten_flipped_labels_are_in_the_first_twenty(judged_rows: Path, tmp_path: Path) -> None:
     path = tmp_path / "p.db"
     shutil.copy(judged_rows, path)
     project = open_project(path)

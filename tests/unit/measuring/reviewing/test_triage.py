@@ -1,4 +1,4 @@
-"""Triage: which cases there are, what is stored of them, and what can be written of it."""
+"""Triage: its cases, its stored causes and its summary."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def stored(project: Project) -> list[tuple[str, int, str | None]]:
     return [(one.kind, one.completion, one.category) for one in reviews.every(project.database.reader())]
 
 
-def test_a_cell_gives_its_wrong_verdicts_and_how_many_there_are_of_all(project: Project) -> None:
+def test_a_cell_gives_its_wrong_verdicts_and_the_total(project: Project) -> None:
     scope = of_a(project)
     assert sorted(scope.items) == [1, 2, 4, 5]
     assert (scope.judged, scope.words, scope.verifiers) == (6, "all items", ("a",))
@@ -58,20 +58,20 @@ def test_a_cell_gives_its_wrong_verdicts_and_how_many_there_are_of_all(project: 
     assert (list(part.items), part.judged, part.words) == ([5], 2, "items")
 
 
-def test_a_queue_gives_only_items_on_which_somebody_differs_from_gold(tmp_path: Path) -> None:
+def test_a_queue_gives_only_items_with_a_wrong_verdict(tmp_path: Path) -> None:
     project = voted(tmp_path, "+-", "++", "-+", gold="+-.")
     found = queue(project, "verifiers")
     assert sorted(found.ids) == [1, 3]
     assert list(triage.of_queue(found, found.ids).items) == [1], "3 has no gold"
 
 
-def test_browse_gives_what_it_lists(project: Project) -> None:
+def test_browse_gives_its_listed_items(project: Project) -> None:
     asked = BrowseQuery(conditions=(parse_condition("subtype=A1"),))
     assert sorted(triage.of_items(project, asked).items) == [1, 2, 4]
     assert list(triage.of_items(project, BrowseQuery(search="no such text")).items) == []
 
 
-def test_the_weakest_cell_is_the_most_accurate_verifiers(
+def test_the_weakest_cell_is_of_the_most_accurate_verifier(
     project: Project, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     scope = triage.weakest_cell(project)
@@ -80,7 +80,7 @@ def test_the_weakest_cell_is_the_most_accurate_verifiers(
         triage.weakest_cell(make_project(tmp_path_factory.mktemp("new"), numbered(1)))
 
 
-def test_a_case_shows_both_answers_what_differs_and_who_errs(project: Project) -> None:
+def test_a_case_shows_both_answers_differences_and_wrong_verifiers(project: Project) -> None:
     one = triage.case(project, of_a(project), 4)
     assert one is not None
     assert (one.reference, one.answer, one.differences.kinds) == ("7", "8", ("digits",))
@@ -93,7 +93,7 @@ def test_a_case_shows_both_answers_what_differs_and_who_errs(project: Project) -
     assert triage.case(project, of_a(project), 3) is None, "a says what gold says"
 
 
-def test_those_that_decide_err_before_those_that_do_not(tmp_path: Path) -> None:
+def test_abstentions_err_only_where_no_verdict_is_wrong(tmp_path: Path) -> None:
     project = voted(tmp_path, "?-", "??", gold="++")
     scope = TriageScope("", ("a", "b"), queue(project, "verifier-gold").ids)
     found = {one.id: [vote.verifier for vote in one.erring] for one in cases(project, scope)}
@@ -104,7 +104,7 @@ def test_those_that_decide_err_before_those_that_do_not(tmp_path: Path) -> None:
         assert [vote.verifier for vote in one.erring] == {1: ["b"], 2: ["a", "b"]}[item]
 
 
-def test_like_cases_differ_alike_on_the_same_side_of_gold(project: Project) -> None:
+def test_similar_cases_share_their_differences_and_gold(project: Project) -> None:
     by_item = {one.id: one.likeness for one in cases(project, of_a(project))}
     assert by_item[2] == by_item[4] != by_item[1]
 
@@ -129,7 +129,7 @@ def test_a_cause_is_stored_for_all_its_cases_or_for_none(project: Project, monke
     assert stored(project) == [("error", item, "format") for item in scope.items]
 
 
-def test_whoever_gives_a_cause_has_seen_gold(project: Project) -> None:
+def test_storing_a_cause_records_that_gold_was_seen(project: Project) -> None:
     scope = of_a(project)
     triage.give_cause(project, cases(project, scope)[:1], FORMAT, scope, by=ME)
     reader = project.database.reader()
@@ -138,7 +138,7 @@ def test_whoever_gives_a_cause_has_seen_gold(project: Project) -> None:
     assert not events.was_revealed(reader, person, "correctness", scope.items[1])
 
 
-def test_what_was_given_together_is_taken_back_together(project: Project) -> None:
+def test_causes_stored_together_are_retracted_together(project: Project) -> None:
     scope = of_a(project)
     given = triage.give_cause(project, cases(project, scope), FORMAT, scope, by=ME)
     assert triage.last_marks(project, scope, by=ME) == given, "also after a new start"
@@ -147,7 +147,7 @@ def test_what_was_given_together_is_taken_back_together(project: Project) -> Non
     assert [kind for kind, *_ in stored(project)].count("retraction") == 4
 
 
-def test_the_last_cause_is_known_after_a_new_start(project: Project) -> None:
+def test_the_last_cause_is_known_after_a_restart(project: Project) -> None:
     scope = TriageScope("", ("a", "b"), of_a(project).items)
     first, second = (triage.case(project, scope, item) for item in (1, 4))
     assert first is not None
@@ -159,7 +159,7 @@ def test_the_last_cause_is_known_after_a_new_start(project: Project) -> None:
     assert triage.last_marks(project, scope, by="nobody") == ()
 
 
-def test_a_cause_of_ones_own_is_counted_by_its_name_and_offered_again(project: Project) -> None:
+def test_a_custom_cause_is_counted_by_name_and_offered_again(project: Project) -> None:
     scope = of_a(project)
     triage.give_cause(project, cases(project, scope)[:2], Cause("other", "gold is  wrong"), scope, by=ME)
     assert triage.own_causes(project) == [Cause("other", "gold is wrong")]
@@ -167,13 +167,13 @@ def test_a_cause_of_ones_own_is_counted_by_its_name_and_offered_again(project: P
     assert [row.category for row in deciding.error_counts(project)] == ["other"], "the taxonomy stays as it is"
 
 
-def test_a_name_of_the_taxonomy_is_no_cause_of_ones_own() -> None:
+def test_a_taxonomy_name_is_not_a_custom_cause() -> None:
     assert triage.cause_called(" Equivalence ") == EQUIVALENCE
     assert triage.cause_called("gold  is wrong") == Cause("other", "gold is wrong")
     assert [cause.category for cause in (*triage.KEYED, *triage.UNKEYED, Cause("other"))] == [*ERROR_CATEGORIES]
 
 
-def test_the_tally_counts_items_and_keeps_those_sent_back_apart(project: Project) -> None:
+def test_the_tally_counts_sent_back_items_separately(project: Project) -> None:
     add_annotators(project, ["amira", "ben"])
     scope = of_a(project)
     triage.give_cause(project, cases(project, scope)[:1], FORMAT, scope, by=ME)
@@ -212,7 +212,7 @@ def test_the_table_has_causes_by_type_and_undefined_shares_are_dashes(project: P
     assert table.notes[0].startswith("On all items, a differs from gold on 4 of 6 items (protocol strict). 4 of these")
 
 
-def test_the_database_has_no_new_table_for_it(project: Project) -> None:
+def test_triage_adds_no_table_to_the_database(project: Project) -> None:
     assert isinstance(project.database, Database)
     scope = of_a(project)
     triage.give_cause(project, cases(project, scope), Cause("other", "x"), scope, by=ME)

@@ -1,4 +1,4 @@
-"""Judges a data set was chosen with: added, listed, removed."""
+"""Judges that selected a dataset: added, listed, removed."""
 
 from __future__ import annotations
 

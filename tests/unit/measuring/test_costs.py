@@ -96,7 +96,7 @@ FIGURE = st.none() | st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0])
 
 @given(st.lists(st.tuples(FIGURE, FIGURE), max_size=8))
 def test_a_verifier_on_the_front_leads_for_some_price(points: list[tuple[float | None, float | None]]) -> None:
-    """A leading verifier is the most accurate of all that cost no more; any other is matched at the same or a lower price."""
+    """A leading verifier is the most accurate of those that cost no more; any other is matched for less."""
     whole = [(accuracy, price) for accuracy, price in points if accuracy is not None and price is not None]
     leads = on_front(points)
     for (accuracy, price), front in zip(points, leads, strict=True):

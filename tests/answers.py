@@ -1,4 +1,4 @@
-"""Texts that try the search for final answers."""
+"""Strategies that generate texts for final-answer extraction."""
 
 from __future__ import annotations
 
@@ -19,4 +19,4 @@ ANYTHING = st.one_of(
     st.text(),
     st.lists(st.sampled_from(_TOKENS), max_size=25).map("".join),
 )
-"""Any text, or one made of the marks that the search knows."""
+"""Any text, or a text built from the markers that final-answer extraction recognizes."""

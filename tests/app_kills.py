@@ -1,4 +1,4 @@
-"""kill -9 of the real app while a person labels, most of the time in the middle of a write."""
+"""Kill the real app with SIGKILL while an annotator labels, usually in the middle of a write."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from workbench.core.project import Project
 from workbench.labelling import ledger
 from workbench.labelling.people import assign
 
-# The first verdict may follow a key that did nothing and be dropped; the picker ignores a number without a letter.
+# The first key may dismiss a notice, so the first verdict can be lost; the picker ignores a number without a letter.
 KEYS = "11a8"
 """A verdict, then the answer type."""
 
 NEXT_TO_S = 0.002
-"""A kill so soon after a commit has returned is next to the write."""
+"""A kill at most this many seconds after a commit returned counts as a kill at a write."""
 
 
 class Kill(NamedTuple):
-    """Where a kill fell: in a write transaction, or so many seconds after the last one was committed."""
+    """The moment of a kill: inside a write transaction, or some seconds after the last commit."""
 
     in_write: bool
     after_s: float
@@ -31,19 +31,19 @@ class Kill(NamedTuple):
 
     @property
     def at_write(self) -> bool:
-        """In a write, or next to one."""
+        """Return whether the kill hit a write transaction or came right after one."""
         return self.in_write or self.after_s <= NEXT_TO_S
 
 
 def labelling_project(folder: Path, items: int) -> Project:
-    """Items of which people settle verdict and type, two people each."""
+    """Create a project whose items need a verdict and an answer type from two annotators each."""
     project = make_project(folder, numbered(items, types="labelled"))
     assign(project, ["ann", "bob"], per_item=2)
     return project
 
 
 def kill_while_labelling(project: Project, folder: Path, draw: random.Random) -> Kill:
-    """One life of the app: it labels, is seen to make progress, and dies when a label's transaction has begun.
+    """Run the app once: it labels, makes progress, and is killed after a label's transaction has begun.
 
     From there to the end of its commit are one to three milliseconds: the kill comes anywhere in them, or just after.
     """
@@ -69,7 +69,7 @@ def _place(marks: list[Mark], killed_at: float, acknowledged: int) -> Kill:
 
 
 def check(project: Project, folder: Path) -> None:
-    """Nothing acknowledged is lost, nothing is there twice or in half, and the states are what the events say."""
+    """Check that acknowledged labels are stored exactly once and whole, and that states follow from events."""
     reader = project.database.reader()
     stored = {row[0] for row in reader.execute("SELECT uuid FROM label_events")}
     acknowledged = (folder / "journal").read_text().splitlines()

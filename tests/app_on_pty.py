@@ -1,4 +1,4 @@
-"""The real app on a pseudo-terminal, killed when its writes say so.
+"""The real app on a pseudo-terminal, killed at moments that its writes determine.
 
 The process keeps two files: a journal with the uuids of acknowledged labels, and marks around its write transactions.
 Both are files, not pipes: what was written before a kill stays readable after it.
@@ -67,9 +67,9 @@ main()
 
 
 class Mark(NamedTuple):
-    """The beginning (``b``) or the end (``c``) of a write transaction; in capitals that of a label.
+    """The beginning (``b``) or the end (``c``) of a write transaction; in capitals if it stores a label.
 
-    ``b`` stands after BEGIN IMMEDIATE, ``c`` after COMMIT has returned.
+    ``b`` is written after BEGIN IMMEDIATE, ``c`` after COMMIT has returned.
     """
 
     letter: str
@@ -77,7 +77,7 @@ class Mark(NamedTuple):
 
 
 class AppOnPty:
-    """The app in a process of its own, opened by an annotator, driven by keys.
+    """The app in a separate process, opened by an annotator and driven by keys.
 
     The journal gets a label's uuid when its submission has returned, which is before the screen can say "saved".
     """
@@ -97,11 +97,11 @@ class AppOnPty:
         )
 
     def acknowledged(self) -> list[str]:
-        """Uuids of all labels whose submission has returned, in this process or one before."""
+        """Return the uuids of all labels whose submission has returned, in this process or an earlier one."""
         return self._journal.read_text().splitlines()
 
     def marks(self) -> list[Mark]:
-        """The marks of this process."""
+        """Return the marks of this process."""
         lines = self._marks.read_bytes()[self._begun :].decode().splitlines()
         return [Mark(letter, float(at)) for letter, at in map(str.split, lines)]
 
@@ -110,12 +110,12 @@ class AppOnPty:
         self._app.expect_exact(text)
 
     def press(self, keys: str) -> None:
-        """Send keys, and take what the app has drawn meanwhile."""
+        """Send keys and read what the app draws in response."""
         self._app.send(keys)
         self.drain()
 
     def drain(self) -> None:
-        """Read what there is: a full pipe would stop the app."""
+        """Read all pending output: a full pipe would block the app."""
         try:
             while self._app.read_nonblocking(65536, timeout=0):
                 pass
@@ -123,7 +123,7 @@ class AppOnPty:
             return
 
     def press_until(self, keys: str, condition: Callable[[], bool], pause: float = 0.02) -> None:
-        """Press again and again until something is so."""
+        """Press keys repeatedly until a condition holds."""
         end = time.monotonic() + PATIENCE_S
         while not condition():
             assert time.monotonic() < end, "it did not happen"
@@ -132,7 +132,7 @@ class AppOnPty:
             time.sleep(pause)
 
     def kill_in_write(self, keys: str, delay: float) -> float:
-        """Press keys until a label's transaction begins, and kill -9 so many seconds later.
+        """Press keys until a label's transaction begins, then send SIGKILL after a delay in seconds.
 
         Returns:
             When the signal was sent, on the clock of the marks.
@@ -149,7 +149,7 @@ class AppOnPty:
         raise AssertionError("no label was written")
 
     def _watch(self, size: int) -> float | None:
-        """Wait without a pause for the next beginning of a label's transaction; None when none comes soon."""
+        """Poll for the next beginning of a label's transaction; return None if none comes soon."""
         end = time.monotonic() + 0.2
         with self._marks.open("rb", buffering=0) as file:
             file.seek(size)
@@ -159,7 +159,7 @@ class AppOnPty:
         return None
 
     def kill(self) -> float:
-        """kill -9, and wait until the process is gone; returns when the signal was sent."""
+        """Send SIGKILL and wait until the process is gone; return when the signal was sent."""
         sent_at = time.monotonic()
         os.kill(self._app.pid, signal.SIGKILL)
         self._app.wait()

@@ -1,4 +1,4 @@
-"""What tests of background runs share: a plug-in, patience, and runners that end with the test."""
+"""Helpers for tests of background runs: a plug-in, waiting, and runners that end with the test."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from workbench.runs.verifying import start
 
 PLUGIN = Path(__file__).resolve().parent / "plugin"
 PATIENCE_S = 120.0
-"""What anything that happens may take, beside however many neighbours."""
+"""Time limit for any single wait, generous enough for a busy machine."""
 
 
 def install_plugin(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -53,12 +53,12 @@ def install_plugin(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def hurry() -> None:
-    """Have the slow verifiers of ``tests/plugin`` wait no longer."""
+    """Stop the delays of the slow verifiers of ``tests/plugin``."""
     Path(os.environ["HURRY"]).touch()
 
 
 def until(condition: Callable[[], object]) -> None:
-    """Wait until something is so."""
+    """Wait until a condition holds."""
     end = time.monotonic() + PATIENCE_S
     while not condition():
         assert time.monotonic() < end, "it did not happen"
@@ -66,19 +66,19 @@ def until(condition: Callable[[], object]) -> None:
 
 
 def stored(project: Project, run: int) -> set[int]:
-    """Row ids of the items a run has verdicts of."""
+    """Return the row ids of the items for which a run has stored verdicts."""
     rows = project.database.reader().execute("SELECT completion_id FROM verdicts WHERE run_id = ?", (run,))
     return {row[0] for row in rows}
 
 
 def runner_pid(project: Project) -> int | None:
-    """The living runner's process id."""
+    """Return the process id of the live runner."""
     notice, lives = look(project.path)
     return notice.pid if lives else None
 
 
 def until_writing(project: Project, run: int, total: int) -> int:
-    """Wait until verdicts are seen to arrive; returns the process that stores them."""
+    """Wait until verdicts arrive; return the process that stores them."""
     before = len(stored(project, run))
     until(lambda: before < len(stored(project, run)) < total)
     pid = runner_pid(project)
@@ -102,7 +102,7 @@ def _ended(process: psutil.Process) -> bool:
 
 @contextmanager
 def runner_ends(project: Project) -> Iterator[Project]:
-    """End the project's runner, if one lives, and close the project."""
+    """Close the project at the end of the block, after ending its runner if one is alive."""
     try:
         yield project
     finally:
@@ -118,7 +118,7 @@ def _end(project: Project) -> bool:
 
 
 def stopped_between_writes(project: Project, pid: int) -> bool:
-    """Whether a process could be stopped at a moment in which it keeps nobody from writing."""
+    """Stop a process and return whether it holds no write lock; if it holds one, let it continue."""
     os.kill(pid, signal.SIGSTOP)
     with closing(sqlite3.connect(project.path, timeout=0.2, isolation_level=None)) as connection:
         try:
@@ -129,8 +129,8 @@ def stopped_between_writes(project: Project, pid: int) -> bool:
             return False
 
 
-def stands_still(folder: Path, monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
-    """Stop a runner at work for a while, and ask for it in every way meanwhile: it stays the only one."""
+def check_suspended_runner(folder: Path, monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    """Suspend a working runner and try to start others in every way: it remains the only one."""
     install_plugin(folder, monkeypatch)
     with runner_ends(make_project(folder, numbered(600))) as project:
         info = start(project, "slow-apart", workers=2)
@@ -142,7 +142,7 @@ def stands_still(folder: Path, monkeypatch: pytest.MonkeyPatch, seconds: float) 
             while True:
                 shown = start(project, "slow-apart", workers=2)
                 assert (shown.run, shown.state, shown.alive) == (info.run, "running", True)
-                # Whoever starts one by hand finds that it isn't needed.
+                # A runner started by hand finds that another one is working and exits.
                 command = [sys.executable, "-m", "workbench.runs.runner", str(project.path)]
                 subprocess.run(command, check=True, timeout=PATIENCE_S)
                 assert runner_pid(project) == still

@@ -1,4 +1,4 @@
-"""Bundles made and merged by processes that are killed: whole or not there, and what is left over is swept."""
+"""Bundling and merging in processes that are killed: files are complete or absent, and leftovers are removed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ EDITS = 4
 
 
 class Scene:
-    """A project, and Ann's bundle of it that has come back with several corrections of every label.
+    """A project, and Ann's returned bundle of it with several corrections of every label.
 
     Args:
         items: How many items it has, all of them in the bundle.
@@ -44,13 +44,13 @@ class Scene:
         bundle(project, self.back, annotator="ann", limit=items)
         project.close()
         shutil.copyfile(project.path, self.away)
-        self.said = _label(self.back, items)
+        self.events_made = _label(self.back, items)
         with closing(open_project(shutil.copyfile(self.away, folder / "whole.db"))) as whole:
             merge(whole, self.back)
             self.whole = canonical(whole)
 
     def kill_bundle(self, killer: Killer, when: When = EVER) -> tuple[Done, str]:
-        """Kill a bundle that is made; returns what became of it."""
+        """Kill the creation of a bundle; return the outcome and the state of the file."""
         place = self._place()
         home, file = shutil.copyfile(self.empty, place / "home.db"), place / "out.db"
         done = killer.run("bundle", home, file, "ann", when=when)
@@ -68,20 +68,20 @@ class Scene:
                 with closing(open_project(file)) as made:
                     assert made.database.reader().execute("PRAGMA integrity_check").fetchone() == ("ok",)
                     assert made.database.reader().execute("SELECT count(*) FROM bundle_pass").fetchone() == (1,)
-                said = _label(file, 1, edits=1)
-                # What was killed between the file and the record is merged on the coordinator's word alone.
+                events_made = _label(file, 1, edits=1)
+                # A file whose creation was killed before it was recorded needs the coordinator's consent to be merged.
                 assert bool(away) or "did not make" in merge(project, file).not_believed
                 report = merge(project, file, whole=not away)
-                assert (report.refused, report.events_new) == ([], said)
+                assert (report.refused, report.events_new) == ([], events_made)
             else:
                 bundle(project, file, annotator="ann")
-            # Whoever makes the next one there sweeps what was left over.
+            # Creating the next bundle in this folder removes the leftovers.
             bundle(project, place / "bob.db", annotator="bob")
-        self._require_swept(place, {"home.db", "out.db", "bob.db"})
+        self._check_leftovers_removed(place, {"home.db", "out.db", "bob.db"})
         return done, state
 
     def kill_merges(self, killer: Killer, kills: Sequence[When]) -> Counter[str]:
-        """Kill merges into one database one after the other, then let one come to its end."""
+        """Kill several merges into one database, then let one finish."""
         place = self._place()
         home = shutil.copyfile(self.away, place / "home.db")
         found = Counter[str]()
@@ -100,7 +100,7 @@ class Scene:
         with closing(open_project(home)) as project:
             merge(project, self.back)
             assert canonical(project) == self.whole
-        self._require_swept(place, {"home.db"})
+        self._check_leftovers_removed(place, {"home.db"})
         return found
 
     def _place(self) -> Path:
@@ -109,13 +109,13 @@ class Scene:
         place.mkdir()
         return place
 
-    def _require_swept(self, place: Path, wanted: set[str]) -> None:
+    def _check_leftovers_removed(self, place: Path, wanted: set[str]) -> None:
         there = {file.name for file in place.iterdir() if not file.name.endswith(("-wal", "-shm", ".jsonl"))}
         assert there == wanted, there
 
 
 def moments(random: Random, killed: Done, count: int) -> list[When]:
-    """Half of them steps of a verb that has come to its end, half of them times while it works."""
+    """Return moments for kills: half of them steps of a verb that finished, half of them times while it works."""
     return [
         When(step=random.randrange(1, killed.steps))
         if number % 2
@@ -125,7 +125,7 @@ def moments(random: Random, killed: Done, count: int) -> list[When]:
 
 
 def _label(path: Path, items: int, edits: int = EDITS) -> int:
-    """Label items of a bundle, and correct every label some times; returns how many events were made."""
+    """Label the items of a bundle and correct every label several times; return the number of events."""
     with closing(open_project(path)) as project:
         with closing(AnnotationSession(project, "ann")) as session:
             item = session.next()

@@ -1,4 +1,4 @@
-"""People at work at once, each in a process of their own, with or without a verifier that stores verdicts meanwhile."""
+"""Annotators who work concurrently, each in a separate process, with or without a verifier that stores verdicts."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ from workbench.runs.store import runs, verdicts
 
 ROOT = Path(__file__).parents[1]
 GROUP = 500
-"""Verdicts a transaction, as the runner stores them."""
+"""Verdicts per transaction, the same as in the runner."""
 
 _LONGEST_S = 600
 
 
 def team(count: int) -> list[str]:
-    """Names of so many people."""
+    """Return this many annotator names."""
     return [f"p{number:02}" for number in range(count)]
 
 
 def assigned(folder: Path, items: int, people: int, *, others: int = 0) -> Project:
-    """A project with ``items`` items of two slots each, and others that nobody labels."""
+    """Create a project with ``items`` items of two slots each, and others that are not assigned."""
     project = make_project(folder, numbered(items + others))
     assign(project, team(people), per_item=2, selection=Selection(limit=items))
     return project
 
 
 def work(project: Project, people: int, *, restless: bool = False) -> list[dict[str, list[float]]]:
-    """Let everybody label all that is left at once.
+    """Let all annotators label everything that is left, concurrently.
 
     Args:
         restless: They also skip, undo, and go away and come back.
@@ -65,7 +65,7 @@ def work(project: Project, people: int, *, restless: bool = False) -> list[dict[
 
 @contextmanager
 def verifying(project: Project, rows_a_second: int) -> Iterator[dict[str, float]]:
-    """A process stores verdicts of the project's items meanwhile, from when people begin to work.
+    """Store verdicts of the project's items in another process, starting when the annotators start.
 
     Yields:
         Afterwards: the pace it kept, as ``rows_a_second``.
@@ -88,7 +88,7 @@ def verifying(project: Project, rows_a_second: int) -> Iterator[dict[str, float]
 
 
 def quotas(project: Project, task: str = "correctness") -> set[tuple[int, int]]:
-    """The pairs (labels in force, people) that subjects with labels have."""
+    """Return the pairs (current labels, annotators) that occur among labelled subjects."""
     rows = project.database.reader().execute(
         "SELECT count(*), count(DISTINCT annotator_id) FROM label_events AS e WHERE kind = 'label' AND task = ? "
         "AND NOT EXISTS (SELECT 1 FROM label_events AS x WHERE x.supersedes = e.uuid) GROUP BY subject",
@@ -98,7 +98,7 @@ def quotas(project: Project, task: str = "correctness") -> set[tuple[int, int]]:
 
 
 def labelled(project: Project) -> int:
-    """How many items have labels in force."""
+    """Return the number of items with a current label."""
     row: tuple[int] = (
         project.database.reader()
         .execute(
@@ -111,12 +111,12 @@ def labelled(project: Project) -> int:
 
 
 def rank(values: Sequence[float], share: float) -> float:
-    """The value below which that share of them lies, by rank."""
+    """Return the nearest-rank quantile."""
     return sorted(values)[min(len(values) - 1, int(share * len(values)))]
 
 
 def overtaken(times: Sequence[dict[str, list[float]]]) -> list[int]:
-    """For every ``submit``: how many others began after it and ended before it."""
+    """Return for each ``submit`` how many others began after it and ended before it."""
     spans = [span for person in times for span in zip(person["began"], person["submit"], strict=True)]
     return [sum(began < other < other + took < began + waited for other, took in spans) for began, waited in spans]
 

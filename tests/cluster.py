@@ -1,4 +1,4 @@
-"""A Ray cluster on this machine: a head that does no work, and nodes of one processor each, on loopback addresses."""
+"""A Ray cluster on this machine: a head that runs no tasks, and single-processor nodes on loopback addresses."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ import pytest
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 SMALL: Final = {"include_dashboard": False, "object_store_memory": 80_000_000}
-"""Nothing is reported of nodes, and little is kept for them."""
+"""Options that switch off reporting and keep the object store small."""
 _ACTORS: Final = ("ray::ReadingNode", "ray::SandboxNode")
 
 
 class Nodes:
-    """A head that does no work, and nodes of one processor each.
+    """A head that runs no tasks, and single-processor nodes.
 
     Args:
-        count: How many nodes there are at first.
+        count: The initial number of nodes.
     """
 
-    def __init__(self, made: Any, count: int) -> None:
-        self._made = made
+    def __init__(self, ray_cluster: Any, count: int) -> None:
+        self._cluster = ray_cluster
         self._next = 3
-        self.address: str = made.address
+        self.address: str = ray_cluster.address
         self.nodes: list[Any] = []
         for _ in range(count):
             self.add()
 
     def add(self, *, core: int | None = None) -> None:
-        """One more; all of it on one core of this machine, where that is said."""
-        node = self._made.add_node(num_cpus=1, node_ip_address=f"127.0.0.{self._next}", **SMALL)
+        """Add a node; pin all its processes to one core of this machine if ``core`` is given."""
+        node = self._cluster.add_node(num_cpus=1, node_ip_address=f"127.0.0.{self._next}", **SMALL)
         self.nodes.append(node)
         self._next += 1
         if core is not None:
@@ -44,23 +44,23 @@ class Nodes:
                 process.cpu_affinity([core])
 
     def kill(self) -> None:
-        """End the oldest at once, and let another come."""
+        """Kill the oldest node without warning and start a new one."""
         node = self.nodes.pop(0)
         os.kill(self.raylet(node), signal.SIGKILL)
-        self._made.remove_node(node, allow_graceful=False)
+        self._cluster.remove_node(node, allow_graceful=False)
         self.add()
 
     def remove(self) -> None:
-        """End the newest in good order."""
-        self._made.remove_node(self.nodes.pop())
+        """Shut down the newest node gracefully."""
+        self._cluster.remove_node(self.nodes.pop())
 
     def actors(self) -> list[psutil.Process]:
-        """What works for runs on the nodes."""
+        """Return the processes that work for runs on the nodes."""
         found = []
         for node in self.nodes:
             for child in psutil.Process(self.raylet(node)).children(recursive=True):
                 try:
-                    # One that ends has no words any more.
+                    # A process that is ending has an empty command line.
                     if (child.cmdline() or [""])[0].startswith(_ACTORS):
                         found.append(child)
                 except psutil.Error:
@@ -69,28 +69,30 @@ class Nodes:
 
     @property
     def head(self) -> int:
-        """The process of the head that looks after its own."""
-        return self.raylet(self._made.head_node)
+        """Return the process of the head that manages its children."""
+        return self.raylet(self._cluster.head_node)
 
     @staticmethod
     def raylet(node: Any) -> int:
-        """The process of a node that starts what works there."""
+        """Return the process of a node that starts its workers."""
         (process,) = node.all_processes["raylet"]
         return int(process.process.pid)
 
 
 @contextmanager
 def cluster(count: int = 2) -> Iterator[Nodes]:
-    """So many nodes, to which ``--on ray`` of this process and its children means; skips where Ray is not installed."""
+    """Start a cluster that ``--on ray`` of this process and its children uses; skip where Ray is not installed."""
     pytest.importorskip("ray", reason="Ray is heavy, and no part of what tests need: pip install ray")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
         patch.setenv("PYTHONPATH", str(ROOT))
         from ray.cluster_utils import Cluster
 
-        made = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "node_ip_address": "127.0.0.2", **SMALL})
-        patch.setenv("RAY_ADDRESS", made.address)
+        ray_cluster = Cluster(
+            initialize_head=True, head_node_args={"num_cpus": 0, "node_ip_address": "127.0.0.2", **SMALL}
+        )
+        patch.setenv("RAY_ADDRESS", ray_cluster.address)
         try:
-            yield Nodes(made, count)
+            yield Nodes(ray_cluster, count)
         finally:
-            made.shutdown()  # type: ignore[no-untyped-call,unused-ignore]
+            ray_cluster.shutdown()  # type: ignore[no-untyped-call,unused-ignore]

@@ -1,4 +1,4 @@
-"""Small projects of code for tests: problems, tests and solutions put straight into the tables."""
+"""Small projects of code for tests: problems, tests and solutions are inserted directly into the tables."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ADD = Problem(
         "plus": (CodeTest(form="expression", source="assert candidate('a', 'b') == 'ab'"),),
     },
 )
-"""A problem of our own with two suites."""
+"""A custom problem with two suites."""
 
 DOUBLE = Problem(
     task_id="double",
@@ -44,17 +44,17 @@ DOUBLE = Problem(
     entry_point="double",
     suites={"base": (CodeTest(form="expression", source="assert double(4) == 8"),)},
 )
-"""One with one suite."""
+"""A problem with one suite."""
 
 
 def make_code_project(
     folder: Path, solutions: Mapping[str, Sequence[Mapping[str, Any]]], *problems: Problem
 ) -> Project:
-    """A new project of these problems, `ADD` and `DOUBLE` by default.
+    """Create a project of these problems, `ADD` and `DOUBLE` by default.
 
     Args:
         solutions: Problem's id -> its solutions, ``add/0``, ``add/1`` …: fields as with `add_items`, and ``form``;
-            under an id of no problem they are items that are no code.
+            solutions under any other id are items without code.
     """
     project = make_project(folder)
     chosen = problems or (ADD, DOUBLE)
@@ -105,11 +105,11 @@ def _put_problem(connection: Any, problem: Problem) -> None:
 
 
 class ScriptedSandbox:
-    """Runs nothing: what comes of a program is up to a function.
+    """A sandbox that runs nothing: a function supplies the outcome of each program.
 
     Attributes:
-        settings: What it was opened with.
-        ran: Sources of the programs, in the order they were taken.
+        settings: The settings it was opened with.
+        ran: Sources of the programs, in the order they were submitted.
         closed: Whether it was closed.
     """
 
@@ -151,12 +151,12 @@ class ScriptedSandbox:
 
 
 def ran(project: Project, kind: str, name: str, selection: Selection = EVERYTHING, **options: str) -> int:
-    """The complete run of a verifier over some items, carried out in this process."""
+    """Run a verifier over the selected items in this process; return the id of the complete run."""
     lease = Lease.acquire(project.database)
     assert lease is not None
     info = start(project, kind, options, name, selection)
     with pytest.MonkeyPatch.context() as patch:
-        # Nobody queues another one.
+        # No other run is queued.
         patch.setattr(runner, "_IDLE_S", 0.0)
         Runner(project.database, lease).work()
     ended = run_info(project, info.run)

@@ -1,4 +1,4 @@
-"""Commands run in the test's own process: as the user's shell would, without the second it takes to start one."""
+"""Run commands in the test's process: what a user's shell would do, without the second it takes to start Python."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ Call = Callable[..., tuple[int, str, str]]
 
 
 def stub_sandboxes(patch: pytest.MonkeyPatch) -> None:
-    """Let the doctor find that all sandboxes hold; test_levels.py runs the attacks on them, which take ten seconds."""
+    """Let the doctor find that all sandboxes work; test_levels.py runs the attacks on them, which take ten seconds."""
     patch.setattr(levels, "survey", lambda: [levels.LevelStatus(level=level) for level in levels.SAFE_LEVELS])
     patch.setattr(levels, "survey_scratch", lambda: levels.LevelStatus(level="L3"))
 
 
 def in_process(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Call:
-    """Runs ``workbench`` with these arguments; gives exit code, stdout and stderr."""
+    """Return a function that runs ``workbench`` and returns exit code, stdout and stderr."""
 
     def call(*arguments: object) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["workbench", *map(str, arguments)])
@@ -40,27 +40,27 @@ def in_process(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str
     return call
 
 
-def run(*arguments: object, cwd: Path | None = None, given: bytes = b"") -> CompletedProcess[str]:
-    """As `subprocess.run` of ``workbench`` with these arguments would give it, for fixtures of any scope.
+def run(*arguments: object, cwd: Path | None = None, stdin: bytes = b"") -> CompletedProcess[str]:
+    """Run ``workbench`` with the same result as `subprocess.run`; fixtures of any scope can use it.
 
-    Args:
-        given: What stands on standard input.
+        Args:
+    stdin: The content of standard input.
     """
-    out, said = (TextIOWrapper(BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
+    out, err = (TextIOWrapper(BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
     command = ["workbench", *map(str, arguments)]
-    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(said):
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
         patch.setattr(sys, "argv", command)
         stub_sandboxes(patch)
-        with chdir(cwd) if cwd else nullcontext(), _standard_input(given), pytest.raises(SystemExit) as ended:
+        with chdir(cwd) if cwd else nullcontext(), _standard_input(stdin), pytest.raises(SystemExit) as ended:
             main()
-    texts = [stream.buffer.getvalue().decode() for stream in (out, said) if isinstance(stream.buffer, BytesIO)]
+    texts = [stream.buffer.getvalue().decode() for stream in (out, err) if isinstance(stream.buffer, BytesIO)]
     return CompletedProcess(command, int(ended.value.code or 0), *texts)
 
 
 @contextmanager
-def _standard_input(given: bytes) -> Iterator[None]:
+def _standard_input(stdin: bytes) -> Iterator[None]:
     with TemporaryFile() as file:
-        file.write(given)
+        file.write(stdin)
         file.seek(0)
         before = os.dup(0)
         os.dup2(file.fileno(), 0)
@@ -78,7 +78,7 @@ def done(*words: object) -> None:
 
 
 def parsed(command: click.Command, words: list[str], parent: click.Context | None = None) -> None:
-    """Have the command line read it, as far as that goes without running it."""
+    """Parse the command line without running the command."""
     context = command.make_context(command.name, list(words), parent=parent)
     if isinstance(command, click.Group):
         _, inner, rest = command.resolve_command(context, [*context._protected_args, *context.args])

@@ -1,4 +1,4 @@
-"""Fixtures every test may use."""
+"""Fixtures that every test may use."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = ["pytest_collection_modifyitems"]
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared" / "data"
 
-# A busy machine is no failure: no test is judged by a clock. Where integration runs, examples are the same each time.
+# A busy machine must not fail a test: no test depends on elapsed time. In CI the examples are the same each time.
 settings.register_profile(
     "workbench",
     max_examples=25,
@@ -39,30 +39,30 @@ settings.register_profile(
 )
 settings.load_profile("workbench")
 if "CI" in os.environ:
-    # Constants of the program are examples, too: of those of its modules that earlier tests have imported.
+    # Hypothesis collects constants of all imported modules, so examples would depend on the tests that ran earlier.
     providers._get_local_constants = lambda: providers._local_constants
 
-# Whoever runs the tests, the coordinator of their projects has one name.
+# The coordinator has the same name on every machine.
 os.environ["LOGNAME"] = "coordinator"
 
-# Compiled once, whatever the surroundings say: tests start hundreds of processes.
+# Bytecode is cached whatever the environment says: tests start hundreds of processes.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
-# A context reads 140 certificates: 20 ms for each test that calls a server.
+# Creating a context reads 140 certificates: 20 ms for each test that calls a server.
 httpx.create_ssl_context = cache(httpx.create_ssl_context)
 
 
 def pytest_collection_finish() -> None:
-    """Have no collection look at what was imported and collected by now: each would take a second."""
+    """Exempt everything imported and collected so far from garbage collection: each collection would take a second."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
 
 
 class OpenFiles:
-    """How many files this process has open, as often as that has grown."""
+    """The number of open files of this process, checked against its last value."""
 
     FOLDER = Path("/proc/self/fd")
     MORE = 300
@@ -71,7 +71,7 @@ class OpenFiles:
         self._expected = self.MORE
 
     def collect(self) -> None:
-        """Close what only the collector closes, where there is much more than after the last time."""
+        """Run the garbage collector if many more files are open than after the last collection."""
         if self.FOLDER.exists() and len(os.listdir(self.FOLDER)) > self._expected:
             gc.collect()
             self._expected = len(os.listdir(self.FOLDER)) + self.MORE
@@ -81,21 +81,21 @@ open_files = OpenFiles()
 
 
 @pytest.fixture(autouse=True)
-def _left_open() -> Iterator[None]:
-    """Projects that tests leave open are closed by the collector, which comes seldom."""
+def _collect_open_files() -> Iterator[None]:
+    """Collect projects that tests leave open: the garbage collector runs rarely."""
     yield
     open_files.collect()
 
 
 @pytest.fixture(autouse=True)
-def _worded_for_the_command_line() -> None:
-    """Messages are worded for the front end at work: the app's tests start one, all others are at a shell."""
+def _use_command_line_messages() -> None:
+    """Messages are phrased for the current front end: tests of the app set theirs, all others use the command line."""
     errors.set_front_end(COMMAND_LINE)
 
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
-    """The folder of real data beside the project; tests that need it are skipped elsewhere."""
+    """Return the folder of real data next to the project; skip the test if it is missing."""
     if not (SHARED / "verifybench_hard_dev.jsonl").is_file():
         pytest.skip("the real data folder ../shared/data is not here")
     return SHARED
@@ -103,39 +103,39 @@ def shared_data() -> Path:
 
 @pytest.fixture(scope="session")
 def real_file(shared_data: Path) -> Path:
-    """108 real VerifyBench-Hard rows in the released schema."""
+    """Return the file of 108 real VerifyBench-Hard rows in the released schema."""
     return shared_data / "verifybench_hard_dev.jsonl"
 
 
 @pytest.fixture(scope="session")
 def real_rows(real_file: Path) -> list[dict[str, Any]]:
-    """The same rows, decoded."""
+    """Return the same rows, decoded."""
     return [json.loads(line) for line in real_file.read_text(encoding="utf-8").splitlines()]
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _own_configuration(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """What tests accept is not remembered for whoever runs them."""
+    """Keep the consent that tests give out of the user's configuration."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(FOLDER_VARIABLE, str(tmp_path_factory.mktemp("configuration")))
         yield
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _ctrl_c_is_heeded() -> None:
-    """Tests started in the background ignore it, and what they start would, too."""
-    heed_ctrl_c()
+def _enable_ctrl_c() -> None:
+    """Tests started in the background ignore SIGINT, and so would the processes they start."""
+    enable_ctrl_c()
 
 
-def heed_ctrl_c() -> None:
-    """Take ctrl-C as a program does that was started by hand."""
+def enable_ctrl_c() -> None:
+    """Handle ctrl-C as a program started from a terminal does."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
-def _ctrl_c_is_as_it_was() -> Iterator[None]:
-    """A runner in the test's own process takes signals over; the next test is to have them again."""
+def _restore_ctrl_c() -> Iterator[None]:
+    """Restore the signal handler: a runner in the test's process replaces it."""
     before = signal.getsignal(signal.SIGINT)
     yield
     if signal.getsignal(signal.SIGINT) is not before:
@@ -143,8 +143,8 @@ def _ctrl_c_is_as_it_was() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def _connections_are_closed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Close what a test has opened: a connection left to the garbage collector is a warning, so an error."""
+def _close_connections(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Close connections that a test opened: one left to the garbage collector causes a warning, and so an error."""
     opened: list[sqlite3.Connection] = []
     original = connection.open_connection
 

@@ -1,4 +1,4 @@
-"""Processes that have a database open or die over it, and what they leave."""
+"""Processes that hold a database open or are killed while they write to it, and the files they leave."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ with import_session(database, "d") as session:
         bulk.execute("INSERT INTO models (name) VALUES (?)", (f"m{number}" + "x" * 2000,))
     os._exit(9)
 """
-"""A first import that is killed half-way: its rollback journal is left."""
+"""A first import that is killed half-way: its rollback journal remains."""
 
 
 def crash(path: Path, writes: int = 3) -> None:
-    """A process has written and was killed, so that its log is still there."""
+    """Write to a database in a process that is then killed, so that the log remains."""
     done = subprocess.run([sys.executable, "-c", KILLED, str(path), str(writes)], check=False)
     assert done.returncode == 9
     assert Path(f"{path}-wal").stat().st_size > 0
 
 
 def hold(path: str) -> None:
-    """Have a database open, with something in its log, until standard input ends."""
+    """Hold a database open, with a transaction in its log, until standard input ends."""
     database = Database(path)
     with database.write() as connection:
         connection.execute("INSERT INTO models (name) VALUES ('held')")
@@ -54,12 +54,12 @@ def hold(path: str) -> None:
 
 
 def models(path: Path) -> int:
-    """How many models a database has."""
+    """Return the number of models in a database."""
     with closing(Database(path)) as database:
         number: int = database.reader().execute("SELECT count(*) FROM models").fetchone()[0]
         return number
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    """Every file in a folder."""
+    """Return the content of every file in a folder."""
     return {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()}

@@ -1,4 +1,4 @@
-"""What the documents show: their commands, and servers that run beside them."""
+"""The commands shown in the documents, and the servers they need."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def shown_commands(document: str) -> list[list[str]]:
-    """The ``workbench`` commands in a document's console blocks, in order."""
+    """Return the ``workbench`` commands of a document's console blocks, in order."""
     blocks = re.findall(r"```console\n(.*?)```", (ROOT / document).read_text(encoding="utf-8"), re.DOTALL)
     lines = [line.removeprefix("$ ") for block in blocks for line in block.splitlines()]
     return [shlex.split(line, comments=True) for line in lines if line.startswith("workbench ")]
 
 
 def on_free_ports(commands: list[list[str]], *files: Path) -> list[list[str]]:
-    """The commands, and files that name their servers, with ports that nobody listens on: tests run side by side."""
+    """Replace the ports in commands, and in files that name their servers, by free ones: tests run in parallel."""
     shown = [command[command.index("--port") + 1] for command in commands if "--port" in command]
     ports = dict(zip(shown, map(str, free_ports(len(shown))), strict=True))
 
@@ -37,7 +37,7 @@ def on_free_ports(commands: list[list[str]], *files: Path) -> list[list[str]]:
 
 @contextmanager
 def in_background(arguments: list[str], folder: Path) -> Iterator[None]:
-    """A server that runs from the moment it says where it listens."""
+    """Run a server for the block, which is entered when the server reports its address."""
     command = [sys.executable, "-m", "workbench", *arguments]
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None

@@ -1,4 +1,4 @@
-"""A pool of questions without completions, all of them drawn as one set."""
+"""A pool of questions without completions, all of them drawn into one set."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from workbench.core.project import Project, open_project
 from workbench.core.sets import NewSet, QuestionMember
 
 DRAW = "draw"
-"""The set."""
+"""The name of the set."""
 
 
 def make_drawn_pool(folder: Path, questions: Iterable[str]) -> Project:
-    """A new project ``folder/p.db`` with questions ``q0``, ``q1`` … of the data set ``pool``, all drawn as `DRAW`."""
+    """Create ``folder/p.db`` with questions ``q0``, ``q1`` … of the data set ``pool``, all drawn into `DRAW`."""
     project = open_project(folder / "p.db", create=True)
     with project.database.write() as connection:
         connection.execute("INSERT INTO datasets (name, created_at) VALUES ('pool', ?)", (CREATED,))

@@ -1,4 +1,4 @@
-"""A small file system of its own that can be filled to the last byte, and emptied again."""
+"""A small file system that can be filled to the last byte and emptied again."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class SmallDisk:
     """A mounted file system.
 
     Attributes:
-        path: Where it is mounted.
+        path: The mount point.
     """
 
     def __init__(self, path: Path) -> None:
@@ -28,7 +28,7 @@ class SmallDisk:
         self._ballast = path / "ballast"
 
     def fill(self, left: int = 0) -> None:
-        """Take all room but so many bytes, give or take a page."""
+        """Fill the disk except for about ``left`` bytes (within a page)."""
         self.empty()
         with self._ballast.open("wb", buffering=0) as file:
             free = os.statvfs(self.path)
@@ -43,15 +43,15 @@ class SmallDisk:
                     raise
 
     def empty(self) -> None:
-        """Give all room back."""
+        """Free all space."""
         self._ballast.unlink(missing_ok=True)
 
 
 class FewFiles(SmallDisk):
-    """One on which files run out, not bytes."""
+    """A disk that runs out of files (inodes) instead of bytes."""
 
     def fill(self, left: int = 0) -> None:
-        """Leave room for so many files."""
+        """Leave room for ``left`` files."""
         self.empty()
         folder = self.path / "files"
         folder.mkdir()
@@ -59,26 +59,26 @@ class FewFiles(SmallDisk):
             (folder / str(number)).touch()
 
     def empty(self) -> None:
-        """Give all room back."""
+        """Free all space."""
         shutil.rmtree(self.path / "files", ignore_errors=True)
 
 
 class SmallFiles(SmallDisk):
-    """One on which this process may write no large file, as under ``ulimit -f``."""
+    """A disk on which this process may not write large files, as under ``ulimit -f``."""
 
     def fill(self, left: int = 0) -> None:
-        """Allow files of so many bytes."""
+        """Limit the size of files to ``left`` bytes."""
         resource.setrlimit(resource.RLIMIT_FSIZE, (left, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
 
     def empty(self) -> None:
-        """Allow any."""
+        """Remove the limit."""
         most = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
         resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
 
 
 @contextmanager
 def small_disk(folder: Path, kind: type[SmallDisk] = SmallDisk) -> Iterator[SmallDisk]:
-    """Mount one of 40 MB; the test is skipped where that can't be done."""
+    """Mount a disk of 40 MB; skip the test where mounting is not possible."""
     place = folder / "disk"
     place.mkdir()
     options = f"size={MEGABYTES}m" + (",nr_inodes=80" if kind is FewFiles else "")

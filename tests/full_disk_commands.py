@@ -1,4 +1,4 @@
-"""Every command of the command line in every form in which it may need room."""
+"""Every command of the command line in every form that may need disk space."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DATABASES = {
     "HURT": "hurt.db",
     "NEW": "fresh.db",
 }
-"""How words name databases, and what these are called."""
+"""Placeholders for databases, and the names of their files."""
 
 COMMANDS: dict[str, str] = {
     "import": "import DB IN/more.jsonl --dataset more",
@@ -99,8 +99,8 @@ COMMANDS: dict[str, str] = {
     "doctor repair index": "doctor HURT --repair",
     "rescue": "rescue DB FILE.db",
 }
-"""What is tried -> its words, those before a ";" with room. DB, POOL, … stand on the small disk, IN elsewhere, the rest
-is new on the small disk."""
+"""Case -> command lines separated by ";"; all but the last run with free space. DB, POOL, … are on the small disk, IN
+is elsewhere, and output is new on the small disk."""
 
 SERVED: dict[str, str] = {
     "complete": "complete POOL IN/plan.toml --trust",
@@ -135,7 +135,7 @@ SERVED: dict[str, str] = {
     "what-if ask": "what-if JUDGED one -o base_url=URL -o model=judge -o temperature=1 --sample 1 --ask --trust",
     "verify judge": "verify JUDGED llm-judge --name third -o base_url=URL -o model=judge -o seed=9",
 }
-"""The same for those that ask a model server, run programs or start a runner: these may wait for room."""
+"""The same for commands that call a model server, run programs or start a runner: these may wait for space."""
 
 READS: dict[str, str] = {
     "accuracy": "accuracy DB",
@@ -208,15 +208,15 @@ READS: dict[str, str] = {
     "verifiers": "verifiers DB",
     "what-if": "what-if JUDGED one --parser verifybench@2",
 }
-"""What only reads, or says that it can't: it is proved to write nothing."""
+"""Commands that only read, or only report an error: they must not write anything."""
 
 IN_PARTS = ("merge runs",)
-"""What stores its work part by part: what was stored stays, and the same command goes on."""
+"""Commands that store their work in parts: stored parts remain, and the same command continues."""
 
 ELSEWHERE = dict.fromkeys(
     ("open", "serve", "reward-server", "replay"), "goes on until it is ended; see the tests of each"
 )
-"""Commands that are not tried one by one, and why."""
+"""Commands that are not tried here, and why."""
 
 HOW = {
     "--accepted", "--against", "--all", "--allow-unsafe-execution", "--ask-again", "--batch", "--checks", "--coarse",
@@ -226,11 +226,11 @@ HOW = {
     "--retry-timeouts", "--retry-unread", "--show", "--sighted", "--strip", "--trust", "--unreviewed",
     "--untyped", "--weighted", "--with-solution", "--without-calls",
 }  # fmt: skip
-"""Switches that only say how, or of what."""
+"""Switches that only change how a command works, or on what."""
 
 
 def every_command(command: click.Command, path: tuple[str, ...] = ()) -> Iterator[tuple[str, click.Command]]:
-    """All commands with their names, by reflection."""
+    """Yield all commands with their names."""
     if isinstance(command, click.Group):
         for name in command.list_commands(click.Context(command)):
             found = command.get_command(click.Context(command), name)
@@ -241,7 +241,7 @@ def every_command(command: click.Command, path: tuple[str, ...] = ()) -> Iterato
 
 
 def forms(name: str, command: click.Command) -> Iterator[str]:
-    """What a command can be told to do: itself or each of its verbs, each file it writes, each switch."""
+    """Yield the forms of a command: itself or each of its verbs, each option that writes a file, each switch."""
     (verbs,) = [
         [str(verb) for verb in param.type.choices]
         for param in command.params
@@ -256,8 +256,10 @@ def forms(name: str, command: click.Command) -> Iterator[str]:
 
 
 def untried() -> list[str]:
-    """Forms of commands that nothing tries."""
-    tried = [line.split() for said in (COMMANDS, SERVED, READS) for text in said.values() for line in text.split(" ; ")]
+    """Return the forms of commands that no case covers."""
+    tried = [
+        line.split() for table in (COMMANDS, SERVED, READS) for text in table.values() for line in text.split(" ; ")
+    ]
     plain = [[word for word in words if word not in DATABASES] for words in tried]
     return [
         form

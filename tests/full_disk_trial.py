@@ -1,4 +1,4 @@
-"""Trying a command with little room: what it does then, what it leaves, and whether it goes on when there is room."""
+"""Run a command with little disk space: its exit, what it leaves behind, and whether it succeeds with more space."""
 
 from __future__ import annotations
 
@@ -18,36 +18,36 @@ from tests.background import runner_ends
 from tests.commands import run
 from tests.full_disk import SmallDisk
 from tests.full_disk_commands import COMMANDS, DATABASES, IN_PARTS, READS, SERVED
-from tests.full_disk_given import Given
+from tests.full_disk_input import CommandInput
 from workbench.core.project import open_project
 from workbench.data.store.importing import discard_dead_imports
 
 State = dict[str, dict[str, tuple[int, bytes]] | bool]
-"""Of each file that is no cache: the tables of a database with their rows, or whether there is something in it."""
+"""File -> the tables of a database with their rows, or whether the file has any content. Caches are left out."""
 
 SENTENCES = ("Database:", "File:", "Error:", "Run:", "Verifier:", "Wrong usage:")
 _WAITING = ("nothing can be stored", "waiting for")
 _PATIENCE_S = 90.0
 _BESIDE = ("-wal", "-shm", ".labels.jsonl", ".columns", ".runner.log", ".runner.lock", ".parts")
 _COUNTED = ("changes", "sqlite_sequence", "run_usage")
-"""Tables that tell of attempts, too."""
+"""Tables that also record failed attempts."""
 
 
 class Trial:
     """One command on a small disk.
 
     Args:
-        name: Of COMMANDS, READS or SERVED.
+        name: A key of COMMANDS, READS or SERVED.
     """
 
-    def __init__(self, given: Given, disk: SmallDisk, name: str) -> None:
-        self._given, self._disk, self._name = given, disk, name
+    def __init__(self, command_input: CommandInput, disk: SmallDisk, name: str) -> None:
+        self._input, self._disk, self._name = command_input, disk, name
         self._served = name in SERVED
         self._place = disk.path / "work"
         *self._before, self._last = {**COMMANDS, **READS, **SERVED}[name].split(" ; ")
 
     def run(self, lefts: Sequence[int]) -> Counter[str]:
-        """Try it with room, then with so much each time: how often it did its work, and said that it did not."""
+        """Run the command with space, then with each amount of ``lefts``; count the outcomes."""
         begins = self._prepare()
         done = run(*self._words(self._last))
         allowed = (0, 1, 2, 3) if self._name in READS else (0,)
@@ -61,7 +61,7 @@ class Trial:
         begins, shown = self._prepare(), self._shown()
         words, self.waited = self._words(self._last), False
         self._disk.fill(left)
-        done = self._patiently(words) if self._served else run(*words)
+        done = self._run_with_wait(words) if self._served else run(*words)
         self._disk.empty()
         about = (self._name, left, done.returncode, done.stderr)
         assert "Traceback" not in done.stderr, about
@@ -70,20 +70,20 @@ class Trial:
         if done.returncode == code:
             assert _counts(after) == _counts(ends), (*about, _difference(_counts(ends), _counts(after)))
             return "waited, then done" if self.waited else "done"
-        said = [line for line in done.stderr.splitlines() if line.startswith(SENTENCES)]
-        assert (done.returncode in (1, 3), len(said)) == (True, 1), about
+        messages = [line for line in done.stderr.splitlines() if line.startswith(SENTENCES)]
+        assert (done.returncode in (1, 3), len(messages)) == (True, 1), about
         if self._served or self._name in IN_PARTS:
-            # What was answered and stored stays.
+            # Replies that were stored remain.
             assert _shrunk(begins, after) == {}, (*about, _shrunk(begins, after))
         else:
-            # A new database without a row is no half of anything: the same command goes on with it.
+            # An empty new database is not a partial result: the same command continues with it.
             stays = {name: tables for name, tables in after.items() if name in begins or not _is_empty(tables)}
             assert stays == begins, (*about, _difference(begins, stays))
         again = run(*words)
         after = self._state()
         assert again.returncode == code, (*about, "again", again.returncode, again.stderr)
         assert _counts(after) == _counts(ends), (*about, "again", _difference(_counts(ends), _counts(after)))
-        return "said, and undone with the next import" if hidden else "said"
+        return "messages, and undone with the next import" if hidden else "messages"
 
     def _prepare(self) -> State:
         self._disk.empty()
@@ -92,8 +92,8 @@ class Trial:
         for name in {
             DATABASES[word] for text in (*self._before, self._last) for word in text.split() if word in DATABASES
         }:
-            if (self._given.folder / name).exists():
-                shutil.copy(self._given.folder / name, self._place / name)
+            if (self._input.folder / name).exists():
+                shutil.copy(self._input.folder / name, self._place / name)
         for text in self._before:
             done = run(*self._words(text))
             assert done.returncode == 0, (self._name, done.stderr)
@@ -108,37 +108,37 @@ class Trial:
         if word == "UUID":
             with closing(sqlite3.connect(self._place / "p.db")) as connection:
                 return str(connection.execute("SELECT uuid FROM reviews").fetchone()[0])
-        texts = {"IN/": f"{self._given.folder}/", "FILE": f"{self._place}/new", "FOLDER": f"{self._place}/folder"}
-        texts |= {"ITEM": self._given.item, "FLAGGED": self._given.flagged, "URL": self._given.url}
+        texts = {"IN/": f"{self._input.folder}/", "FILE": f"{self._place}/new", "FOLDER": f"{self._place}/folder"}
+        texts |= {"ITEM": self._input.item, "FLAGGED": self._input.flagged, "URL": self._input.url}
         for name, text in texts.items():
             word = word.replace(name, text)
         return word
 
-    def _patiently(self, words: list[str]) -> CompletedProcess[str]:
-        """Run a command that may wait for room, which there is once it has waited."""
+    def _run_with_wait(self, words: list[str]) -> CompletedProcess[str]:
+        """Run a command that may wait for space; free the space once it waits."""
         command = [sys.executable, "-m", "workbench", *words]
-        told = self._given.folder / "told"
+        log = self._input.folder / "log"
         with (
-            told.open("wb") as narration,
-            subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=narration) as process,
+            log.open("wb") as stderr,
+            subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=stderr) as process,
         ):
             end = time.monotonic() + _PATIENCE_S
             while process.poll() is None and time.monotonic() < end:
-                if any(words in told.read_text() for words in _WAITING):
+                if any(words in log.read_text() for words in _WAITING):
                     self.waited = True
                     break
                 time.sleep(0.05)
-            assert time.monotonic() < end, (self._name, "waits without a word", told.read_text())
+            assert time.monotonic() < end, (self._name, "waits without a word", log.read_text())
             self._disk.empty()
             process.wait(timeout=_PATIENCE_S)
-        return CompletedProcess(command, process.returncode, "", told.read_text())
+        return CompletedProcess(command, process.returncode, "", log.read_text())
 
     def _shown(self) -> dict[str, str]:
-        """What users see of the databases."""
+        """Return what users see of the databases."""
         return {path.name: run("status", path).stdout for path in sorted(self._place.glob("*.db"))}
 
     def _undo_hidden(self, shown: dict[str, str]) -> bool:
-        """Do as the next import does, where one could not be undone; nobody has seen anything of it."""
+        """Discard an import that could not be rolled back, as the next import does; users never see its rows."""
         hidden = False
         for path in self._place.glob("*.db"):
             if path.stat().st_size and self._unfinished(path):
@@ -173,7 +173,7 @@ def _tables(path: Path) -> dict[str, tuple[int, bytes]]:
         found = {}
         for name in names:
             if name not in _COUNTED:
-                # That somebody has looked is on record, also if nothing came of it.
+                # An attempt is recorded even if it had no result.
                 of = " WHERE kind <> 'reveal'" if name == "label_events" else ""
                 rows = connection.execute(f'SELECT * FROM "{name}"{of}').fetchall()
                 found[name] = (len(rows), blake2b(repr(rows).encode(), digest_size=8).digest())
@@ -194,7 +194,7 @@ def _is_whole(connection: sqlite3.Connection) -> bool:
 
 
 def _counts(state: State) -> dict[str, object]:
-    """Without what differs whenever a command is run: times, uuids, and the order in which replies came."""
+    """Return the numbers of rows, without values that differ in every run: times, uuids and the order of replies."""
     return {
         name: found if isinstance(found, bool) else {table: count for table, (count, _) in found.items()}
         for name, found in state.items()
@@ -202,7 +202,7 @@ def _counts(state: State) -> dict[str, object]:
 
 
 def _shrunk(begins: State, after: State) -> object:
-    """Tables of which there is less."""
+    """Return the tables with fewer rows than before."""
     old, new = _counts(begins), _counts(after)
     return {
         (name, table): count

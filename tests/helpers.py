@@ -1,4 +1,4 @@
-"""Small projects for tests: items put straight into the tables."""
+"""Small projects for tests: items are inserted directly into the tables."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ CREATED = "2025-01-01T00:00:00.000000Z"
 
 
 def make_project(folder: Path, rows: Iterable[Mapping[str, Any]] = ()) -> Project:
-    """A new project ``folder/p.db`` with these items; see `add_items`."""
+    """Create ``folder/p.db`` with these items; see `add_items`."""
     project = open_project(folder / "p.db", create=True)
     add_items(project.database, rows)
     return project
 
 
 def numbered(count: int, **fields: Any) -> list[dict[str, Any]]:
-    """Rows of ``count`` items, ``c0`` to ``c<count - 1>``, two a question, every other one correct."""
+    """Return rows of ``count`` items, ``c0`` to ``c<count - 1>``, two per question, every other one correct."""
     return [
         {
             "question_id": f"q{number // 2}",
@@ -40,25 +40,25 @@ def numbered(count: int, **fields: Any) -> list[dict[str, Any]]:
     ]
 
 
-def copied(path: Path, target: Path) -> Path:
-    """A copy of a database, with what is only in its log yet; returns where it is."""
+def copy_database(path: Path, target: Path) -> Path:
+    """Copy a database including its log; return the path of the copy."""
     with closing(sqlite3.connect(path)) as whole, closing(sqlite3.connect(target)) as copy:
         whole.backup(copy)
     return target
 
 
-def mean_nobody(project: Project) -> None:
-    """Let whoever comes first have any open slot: slots are meant for nobody any more."""
+def open_slots_to_all(project: Project) -> None:
+    """Let any annotator take any open slot."""
     with project.database.write() as connection:
         connection.execute("UPDATE assignments SET meant_for = NULL")
 
 
 def make_shared(folder: Path, *names: str) -> Project:
-    """Four items of four questions, whose types people settle, with two labels each by whoever comes first."""
+    """Create four items of four questions with labelled answer types; any two annotators label each."""
     rows = [{**row, "question_id": f"q{number}"} for number, row in enumerate(numbered(4, types="labelled"))]
     project = make_project(folder, rows)
     assign(project, names, per_item=2)
-    mean_nobody(project)
+    open_slots_to_all(project)
     return project
 
 
@@ -77,7 +77,7 @@ def add_items(database: Database, rows: Iterable[Mapping[str, Any]]) -> list[int
         if added and connection.execute("PRAGMA user_version").fetchone()[0] >= 5:
             length = "SELECT length(t.text) FROM completion_text AS t WHERE t.id = completions.id"
             connection.execute(f"UPDATE completions SET characters = ({length}) WHERE id >= ?", (added[0],))
-            # No import says that they are there.
+            # No import records these rows.
             connection.execute("INSERT INTO changes (first_id, last_id) VALUES (?, ?)", (added[0], added[-1]))
         return added
 

@@ -1,4 +1,4 @@
-"""A project whose data wants to be markup, a script, a style sheet or a very long line."""
+"""A project with data that imitates markup, a script, a style sheet or a very long line."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TEXTS = (
 
 
 def hostile_project(folder: Path) -> Project:
-    """Items, names, reasons and evidence of a kind, all judged wrongly by a verifier with a name of the kind."""
+    """Create a project whose items, names, reasons and evidence are hostile, all judged wrongly by one verifier."""
     rows = numbered(2 * len(TEXTS), subtype="A1", source="x", domain=TEXTS[1], model=TEXTS[3])
     for place, row in enumerate(rows):
         text = TEXTS[place % len(TEXTS)]

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.commands import stub_sandboxes
-from tests.older import newer_events
+from tests.newer_schema import newer_events
 
 _NAMING = ("rename", "replace", "link", "symlink", "unlink", "remove", "mkdir", "rmdir")
 CALLS = frozenset((*_NAMING, "fsync", "fdatasync", "truncate", "ftruncate", "chmod", "fchmod", "utime"))

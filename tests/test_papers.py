@@ -16,7 +16,7 @@ import pytest
 
 from tests.commands import parsed, run
 from tests.documents import ROOT
-from tests.growing_served import need_a_sandbox
+from tests.evolving_served import need_a_sandbox
 from tests.servers.scripted import Numbers, Scripted, ScriptedServer, scripted
 from tests.servers.wire import Received
 from workbench.app.cli import root

@@ -13,7 +13,7 @@ import click
 from tests.background import runner_ends
 from tests.commands import run
 from tests.full_disk_commands import COMMANDS, DATABASES, READS, SERVED
-from tests.full_disk_given import Given
+from tests.full_disk_input import CommandInput
 from tests.golden.scenes import Scenes
 from tests.golden.settling import told
 from workbench.app.cli import root
@@ -100,7 +100,7 @@ def _printed(scenes: Scenes, place: Path, before: list[str], last: str) -> str:
     return told(done, place).replace(str(given.folder), "IN").replace(given.url, "URL")
 
 
-def _words(line: str, given: Given, place: Path) -> Iterator[str]:
+def _words(line: str, given: CommandInput, place: Path) -> Iterator[str]:
     """The words of a line, with names of files and addresses in place of what stands for them."""
     texts = {"IN/": f"{given.folder}/", "FILE": "new", "FOLDER": "folder", "URL": given.url}
     texts |= {"ITEM": given.item, "FLAGGED": given.flagged}

@@ -15,8 +15,8 @@ import pytest
 
 from tests.commands import done
 from tests.documents import ROOT
-from tests.full_disk_given import Given, prepared
-from tests.helpers import copied, make_project, numbered
+from tests.full_disk_input import CommandInput, prepared
+from tests.helpers import copy_database, make_project, numbered
 from tests.publishing import freeze
 from tests.replaying import replay
 from tests.tui.asked import Told, add_judged
@@ -94,11 +94,11 @@ class Scenes:
         return path
 
     @cached_property
-    def given(self) -> Given:
+    def given(self) -> CommandInput:
         """Databases with everything in them, files to read, and a model server."""
         folder = self.folder / "given"
         folder.mkdir()
-        given = self._stack.enter_context(prepared(folder, asking=True))
+        given = self._stack.enter_context(prepared(folder, with_server=True))
         shutil.copy(SAMPLE / "judge_replies.jsonl", folder / "recorded.jsonl")
         return given
 
@@ -144,7 +144,7 @@ class Scenes:
 
     def copy(self, path: Path, name: str) -> Path:
         """A database of one's own, to write to."""
-        return copied(path, self.folder / name)
+        return copy_database(path, self.folder / name)
 
 
 def _draw(connection: sqlite3.Connection) -> None:

@@ -21,7 +21,7 @@ import pytest
 from tests.background import runner_pid
 from tests.cluster import ROOT, Nodes, cluster
 from tests.coding import ran
-from tests.growing_served import need_a_sandbox
+from tests.evolving_served import need_a_sandbox
 from tests.helpers import make_project
 from tests.unit.interchange.test_merging import dump
 from tests.unit.runs.test_cluster import rows

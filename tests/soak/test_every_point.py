@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.hurting import KINDS, hurt, owners, rich_project
+from tests.damage import KINDS, hurt, owners, rich_project
 from tests.killed_points import Killer, killer
-from tests.older import newer_events
+from tests.newer_schema import newer_events
 from tests.publishing import SAMPLE, freeze, sample_project
 from tests.soak.test_restore_kills import outcome as restored
 from tests.soak.test_restore_kills import scene as restore_scene

@@ -17,7 +17,7 @@ import pytest
 
 from tests.full_disk import SmallDisk, small_disk
 from tests.full_disk_commands import COMMANDS, READS, SERVED
-from tests.full_disk_given import Given, prepared
+from tests.full_disk_input import CommandInput, prepared
 from tests.full_disk_trial import Trial
 
 pytestmark = pytest.mark.soak
@@ -27,8 +27,8 @@ LEFT = (0, 4_096, 20_000, 45_000, 80_000, 150_000, 300_000, 600_000, 1_500_000, 
 
 
 @pytest.fixture(scope="module")
-def given(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Given]:
-    with prepared(tmp_path_factory.mktemp("template"), asking=True) as found:
+def given(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CommandInput]:
+    with prepared(tmp_path_factory.mktemp("template"), with_server=True) as found:
         yield found
 
 
@@ -40,7 +40,7 @@ def disk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SmallDisk]:
 
 @pytest.mark.parametrize("command", [*COMMANDS, *SERVED, *READS])
 def test_a_command_does_all_or_says_that_it_did_not(
-    given: Given, disk: SmallDisk, command: str, monkeypatch: pytest.MonkeyPatch
+    given: CommandInput, disk: SmallDisk, command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # What doctor does elsewhere takes seconds; and the disk is small anyway.
     monkeypatch.setattr("workbench.care.backups.MIN_FREE_BYTES", 0)
@@ -49,7 +49,7 @@ def test_a_command_does_all_or_says_that_it_did_not(
     print(command, dict(Trial(given, disk, command).run(lefts)), flush=True)
 
 
-def test_a_runner_waits_for_room_and_goes_on(given: Given, disk: SmallDisk) -> None:
+def test_a_runner_waits_for_room_and_goes_on(given: CommandInput, disk: SmallDisk) -> None:
     disk.empty()
     place = disk.path / "run" / "p.db"
     place.parent.mkdir()

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.hurting import (
+from tests.damage import (
     KINDS,
     changed_texts,
     false_numbers,

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.full_disk_given import prepare
+from tests.full_disk_input import prepare
 
 pytestmark = pytest.mark.soak
 

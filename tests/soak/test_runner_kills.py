@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from tests.background import (
+    check_suspended_runner,
     hurry,
     install_plugin,
     kill,
     runner_ends,
-    stands_still,
     stored,
     until_writing,
 )
@@ -54,4 +54,4 @@ def test_fifty_kills_lose_and_repeat_nothing(tmp_path: Path, monkeypatch: pytest
 def test_a_runner_that_is_stopped_for_a_minute_stays_the_only_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stands_still(tmp_path, monkeypatch, seconds=60.0)
+    check_suspended_runner(tmp_path, monkeypatch, seconds=60.0)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from textual.widgets import Static
 
-from tests.full_disk_given import Given, prepare
+from tests.full_disk_input import CommandInput, prepare
 from tests.tui.stage import notices, press
 from tests.tui.test_full_disk_screens import ACTS, before_last_key, press_again, rows
 
@@ -20,7 +20,7 @@ SHORT = ("flag", "skip", "label", "decide a conflict", "add a case")
 
 
 @pytest.fixture(scope="module")
-def given(tmp_path_factory: pytest.TempPathFactory) -> Given:
+def given(tmp_path_factory: pytest.TempPathFactory) -> CommandInput:
     return prepare(tmp_path_factory.mktemp("template"))
 
 
@@ -45,7 +45,7 @@ def replace(path: Path, away: Path) -> None:
     ],
 )
 async def test_what_can_not_be_stored_is_said_and_stored_when_the_file_is_back(
-    given: Given,
+    given: CommandInput,
     tmp_path: Path,
     name: str,
     take: Callable[[Path, Path], None],

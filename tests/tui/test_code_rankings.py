@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.growing import ActingModel, ActingSandbox, own_project
+from tests.evolving import ActingModel, ActingSandbox, own_project
 from tests.tui.solved import solved_project
 from tests.tui.stage import opened, press, screen_of, text_of
 from workbench.app.tui.app import WorkbenchApp

@@ -17,7 +17,7 @@ from textual.screen import Screen
 from textual.widgets import Input, Static
 
 from tests.full_disk import SmallDisk, small_disk
-from tests.full_disk_given import Given, prepare
+from tests.full_disk_input import CommandInput, prepare
 from tests.tui.stage import notices, press, settle
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.registry import every_screen
@@ -113,7 +113,7 @@ WRITE_NOTHING = {
 
 
 @pytest.fixture(scope="module")
-def given(tmp_path_factory: pytest.TempPathFactory) -> Given:
+def given(tmp_path_factory: pytest.TempPathFactory) -> CommandInput:
     return prepare(tmp_path_factory.mktemp("template"))
 
 
@@ -148,7 +148,7 @@ def test_every_screen_is_tried_or_writes_nothing() -> None:
     "name", [name if name in SHORT else pytest.param(name, marks=pytest.mark.soak) for name in ACTS]
 )
 async def test_what_can_not_be_stored_is_said_and_stored_when_there_is_room(
-    given: Given, disk: SmallDisk, name: str
+    given: CommandInput, disk: SmallDisk, name: str
 ) -> None:
     act = ACTS[name]
     disk.empty()
@@ -177,7 +177,7 @@ async def test_what_can_not_be_stored_is_said_and_stored_when_there_is_room(
 
 @asynccontextmanager
 async def before_last_key(
-    given: Given, place: Path, act: Act
+    given: CommandInput, place: Path, act: Act
 ) -> AsyncIterator[tuple[Project, WorkbenchApp, Pilot[None]]]:
     """The app on a copy of the given project, all pressed that leads to an act's last key."""
     shutil.copy(given.folder / "p.db", place / "p.db")

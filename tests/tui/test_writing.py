@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from tests.growing import own_project
-from tests.growing_served import answering, need_a_sandbox, own_tests
+from tests.evolving import own_project
+from tests.evolving_served import answering, need_a_sandbox, own_tests
 from tests.helpers import make_project, numbered
 from tests.servers.scripted import ScriptedServer, scripted
 from tests.tui.stage import ONE_SIZE, add_run, notices, opened, press, screen_of, settle, text_of, until

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.commands import run
-from tests.hurting import KINDS, PAGE, false_words, hurt, owners, rich_project, without_a_row
+from tests.damage import KINDS, PAGE, false_words, hurt, owners, rich_project, without_a_row
 from workbench.care.doctor import NotRepairedError, examine, repair
 from workbench.care.rescuing import rescue
 

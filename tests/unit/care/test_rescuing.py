@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.commands import Call, in_process
-from tests.hurting import KINDS, hurt, owners, readable, rich_project, without_a_row
+from tests.damage import KINDS, hurt, owners, readable, rich_project, without_a_row
 from workbench.care.backups import diagnosis
 from workbench.care.rescuing import rescue
 

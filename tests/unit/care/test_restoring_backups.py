@@ -15,7 +15,7 @@ import pytest
 
 from tests.crashing import HALF, crash, files, models
 from tests.helpers import make_project, numbered
-from tests.older import newer_events
+from tests.newer_schema import newer_events
 from tests.unit.core.database.test_journal import give
 from workbench.care.backups import diagnosis, restore_backup
 from workbench.care.doctor import repair

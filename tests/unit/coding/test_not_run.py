@@ -13,7 +13,7 @@ import pytest
 from tests.auditing.auditing import audit
 from tests.coding import ADD, ScriptedSandbox, make_code_project, ran
 from tests.commands import in_process
-from tests.growing import ActingModel, ActingSandbox, K, own_project
+from tests.evolving import ActingModel, ActingSandbox, K, own_project
 from tests.scored_code import put_scores, scored_project
 from workbench.coding.evolution import evolved, evolving
 from workbench.coding.problems import results

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.commands import Call, in_process
-from tests.growing import own_project
-from tests.growing_served import answering, need_a_sandbox, own_tests
+from tests.evolving import own_project
+from tests.evolving_served import answering, need_a_sandbox, own_tests
 from tests.helpers import make_project, numbered
 from tests.scored_code import outcomes_of, put_scores, real_solutions, scored_project
 from tests.servers.scripted import scripted

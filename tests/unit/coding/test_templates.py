@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from tests.commands import Call, in_process
-from tests.growing import own_project
-from tests.growing_served import answering, own_tests
+from tests.evolving import own_project
+from tests.evolving_served import answering, own_tests
 from tests.servers.scripted import ScriptedServer, scripted
 from tests.servers.wire import Received
 from tests.unit.app.cli.test_code_evolution import opened

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.cluster import Nodes, cluster
-from tests.growing_served import need_a_sandbox
+from tests.evolving_served import need_a_sandbox
 from tests.unit.interchange import test_judging_files as texts
 from tests.unit.interchange import test_judging_solutions as solutions
 from tests.unit.interchange.test_judging_files import lines

@@ -21,7 +21,7 @@ from click.testing import CliRunner
 
 import workbench
 from tests.background import PATIENCE_S
-from tests.growing_served import need_a_sandbox
+from tests.evolving_served import need_a_sandbox
 from tests.unit.interchange.test_judging_files import lines, read
 from workbench.app.cli import root
 from workbench.core.code import Execution

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.helpers import make_project, make_shared, mean_nobody, numbered
+from tests.helpers import make_project, make_shared, numbered, open_slots_to_all
 from workbench.core.errors import AnnotationError, AnsweredElsewhereError, UsageError
 from workbench.core.label import coordinator_name
 from workbench.core.project import Project
@@ -455,7 +455,7 @@ def test_what_is_left_is_what_will_be_served(tmp_path: Path) -> None:
 
     project = make_project(tmp_path, numbered(3))
     people.assign(project, ["amira", "ben", "chen"], per_item=2)
-    mean_nobody(project)
+    open_slots_to_all(project)
     for name, answer in (("amira", CORRECT), ("ben", INCORRECT)):
         session = AnnotationSession(project, name)
         session.submit(following(session), answer)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers import make_project, mean_nobody, numbered
+from tests.helpers import make_project, numbered, open_slots_to_all
 from workbench.config.settings import AnnotationPolicy
 from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition
@@ -118,7 +118,7 @@ def type_each_question(project: Project, name: str) -> None:
 
 def test_where_others_have_given_all_types_a_check_asks_for_none_either(project: Project, tmp_path: Path) -> None:
     people.assign(project, ["amira", "ben", "chidi"], per_item=2)
-    mean_nobody(project)
+    open_slots_to_all(project)
     type_each_question(project, "amira")
     type_each_question(project, "ben")
     (tmp_path / "workbench.toml").write_text("[annotation]\ncheck_rate = 1\n")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.helpers import copied, make_project, numbered
+from tests.helpers import copy_database, make_project, numbered
 from tests.unit.labelling.conflicting import label_all
 from workbench.core.database.people import find
 from workbench.core.project import Project, open_project
@@ -88,7 +88,7 @@ def test_metrics_come_from_one_snapshot(
     of_people: Path, tmp_path: Path, change: Callable[[Project], None], figures: Callable[[Project], Any]
 ) -> None:
     def found(at: int) -> tuple[Any, int]:
-        return _found(copied(of_people, tmp_path / f"{at}.db"), at, change, figures)
+        return _found(copy_database(of_people, tmp_path / f"{at}.db"), at, change, figures)
 
     before, statements = found(0)
     after, _ = found(1)

@@ -17,8 +17,8 @@ import pytest
 from tests.background import PATIENCE_S
 from tests.cluster import Nodes, cluster
 from tests.coding import make_code_project, ran
-from tests.growing import own_project
-from tests.growing_served import answering, need_a_sandbox, own_tests
+from tests.evolving import own_project
+from tests.evolving_served import answering, need_a_sandbox, own_tests
 from tests.servers.scripted import scripted
 from workbench.coding.problems import opened_sandbox
 from workbench.coding.store import run_name

@@ -23,11 +23,11 @@ from click.testing import CliRunner
 
 from tests.background import (
     PATIENCE_S,
+    check_suspended_runner,
     hurry,
     install_plugin,
     runner_ends,
     runner_pid,
-    stands_still,
     until,
     until_writing,
 )
@@ -213,7 +213,7 @@ def test_a_lock_file_that_is_something_else_is_an_error(project: Project, tmp_pa
 
 
 def test_a_runner_that_is_stopped_stays_the_only_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    stands_still(tmp_path, monkeypatch, seconds=0.0)
+    check_suspended_runner(tmp_path, monkeypatch, seconds=0.0)
 
 
 @pytest.mark.few(2)

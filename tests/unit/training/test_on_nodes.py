@@ -18,7 +18,7 @@ import pytest
 
 from tests.background import PATIENCE_S
 from tests.cluster import Nodes, cluster
-from tests.growing_served import need_a_sandbox
+from tests.evolving_served import need_a_sandbox
 from tests.rewarding import Client, Launched, launched
 from tests.unit.interchange.test_judging_solutions import HOSTILE, SUITE, solution
 from workbench.core.errors import RunError, UsageError, VerifierError

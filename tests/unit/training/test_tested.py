@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import workbench
-from tests.growing_served import need_a_sandbox
+from tests.evolving_served import need_a_sandbox
 from tests.parts import ROOT
 from workbench.core.errors import UsageError
 from workbench.core.verdict import Outcome, VerifierInput

@@ -33,7 +33,7 @@ CONTRACT = {
 
 
 def workbench(*arguments: object, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
-    return run("agreement", *arguments, given=(stdin or "").encode())
+    return run("agreement", *arguments, stdin=(stdin or "").encode())
 
 
 def document(*arguments: object, code: int = 0, stdin: str | None = None) -> Any:

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from tests.commands import Call, in_process
-from tests.growing import ActingSandbox, own_project
-from tests.growing_served import answering, own_tests
+from tests.evolving import ActingSandbox, own_project
+from tests.evolving_served import answering, own_tests
 from tests.servers.scripted import ScriptedServer, scripted
 from workbench.coding import problems as coding_problems
 from workbench.core.code import Provenance

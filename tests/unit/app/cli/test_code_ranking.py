@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.commands import Call, in_process
-from tests.growing import ActingSandbox, executed, limited, own_project, tops
+from tests.evolving import ActingSandbox, executed, limited, own_project, tops
 from tests.scored_code import put_scores, scored_project
 from workbench.coding.ranking import scores
 from workbench.core.code import CodeTest

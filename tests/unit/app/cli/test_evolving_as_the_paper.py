@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from tests.commands import Call, in_process
-from tests.growing import limited, own_project, tops
-from tests.growing_served import own_tests
+from tests.evolving import limited, own_project, tops
+from tests.evolving_served import own_tests
 from tests.servers.scripted import ScriptedServer, scripted
 from tests.servers.wire import Received
 from tests.unit.app.cli.test_code_evolution import opened

@@ -16,7 +16,7 @@ import pytest
 from tests.commands import run
 from tests.full_disk import SmallDisk, small_disk
 from tests.full_disk_commands import ELSEWHERE, every_command, untried
-from tests.full_disk_given import Given, prepared
+from tests.full_disk_input import CommandInput, prepared
 from tests.full_disk_trial import Trial
 from workbench.app.cli import root
 
@@ -32,7 +32,7 @@ os._exit(9)
 
 
 @pytest.fixture(scope="module")
-def given(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Given]:
+def given(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CommandInput]:
     with prepared(tmp_path_factory.mktemp("template")) as found:
         yield found
 
@@ -50,13 +50,13 @@ def test_every_form_of_every_command_is_tried_or_it_is_said_why_not() -> None:
 
 @pytest.mark.few(4)
 @pytest.mark.parametrize("command", SHORT)
-def test_a_command_does_all_or_says_that_it_did_not(given: Given, disk: SmallDisk, command: str) -> None:
+def test_a_command_does_all_or_says_that_it_did_not(given: CommandInput, disk: SmallDisk, command: str) -> None:
     found = Trial(given, disk, command).run((0, 60_000, 600_000) if command == "import new" else (0, 60_000))
     assert found.total() - found["done"] >= 1
 
 
 @pytest.mark.parametrize("state", ["closed", "crashed", "linked", "open"])
-def test_a_backup_goes_to_another_disk(given: Given, disk: SmallDisk, tmp_path: Path, state: str) -> None:
+def test_a_backup_goes_to_another_disk(given: CommandInput, disk: SmallDisk, tmp_path: Path, state: str) -> None:
     disk.empty()
     place = disk.path / "p.db"
     shutil.copy(given.folder / "p.db", place)

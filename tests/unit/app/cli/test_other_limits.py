@@ -17,7 +17,7 @@ import pytest
 from tests.commands import run
 from tests.full_disk import FewFiles, SmallDisk, SmallFiles, small_disk
 from tests.full_disk_commands import COMMANDS, DATABASES, READS
-from tests.full_disk_given import Given, prepare
+from tests.full_disk_input import CommandInput, prepare
 from tests.full_disk_trial import SENTENCES, Trial
 
 IN_PARTS = {"import new", "verdicts import"}
@@ -27,7 +27,7 @@ SHORT = {"export", "labels import", "backup", "assign"}
 
 
 @pytest.fixture(scope="module")
-def given(tmp_path_factory: pytest.TempPathFactory) -> Given:
+def given(tmp_path_factory: pytest.TempPathFactory) -> CommandInput:
     return prepare(tmp_path_factory.mktemp("template"))
 
 
@@ -47,7 +47,7 @@ def disk(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     ],
 )
 def test_a_command_does_all_or_says_that_it_did_not(
-    given: Given, disk: SmallDisk, command: str, monkeypatch: pytest.MonkeyPatch
+    given: CommandInput, disk: SmallDisk, command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("workbench.care.backups.MIN_FREE_BYTES", 0)
     monkeypatch.setattr("workbench.care.backups.check_sandbox", list)
@@ -57,7 +57,7 @@ def test_a_command_does_all_or_says_that_it_did_not(
 
 
 @pytest.fixture
-def read_only(given: Given, tmp_path: Path) -> Iterator[Path]:
+def read_only(given: CommandInput, tmp_path: Path) -> Iterator[Path]:
     with small_disk(tmp_path) as disk:
         for name in ("p.db", "pool.db", "worn.db"):
             shutil.copy(given.folder / name, disk.path / name)
@@ -67,7 +67,7 @@ def read_only(given: Given, tmp_path: Path) -> Iterator[Path]:
 
 
 def test_on_a_read_only_disk_each_command_says_so_and_a_copy_can_be_made(
-    given: Given, read_only: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    given: CommandInput, read_only: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("workbench.care.backups.check_sandbox", list)
     texts = {"IN/": f"{given.folder}/", "FILE": f"{read_only}/new", "FOLDER": f"{read_only}/folder"}
@@ -90,7 +90,7 @@ def test_on_a_read_only_disk_each_command_says_so_and_a_copy_can_be_made(
 
 @pytest.mark.few(3)
 @pytest.mark.parametrize("words", ["status DB", "export DB - --format verifybench", "labels DB export -"])
-def test_an_output_that_takes_nothing_is_said_in_a_sentence(given: Given, words: str) -> None:
+def test_an_output_that_takes_nothing_is_said_in_a_sentence(given: CommandInput, words: str) -> None:
     command = [str(given.folder / "p.db") if word == "DB" else word for word in words.split()]
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run(
@@ -104,7 +104,7 @@ def test_an_output_that_takes_nothing_is_said_in_a_sentence(given: Given, words:
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize("words", ["export DB - --format verifybench", "labels DB export -"])
-def test_an_output_that_is_closed_is_said_and_nothing_is_called_written(given: Given, words: str) -> None:
+def test_an_output_that_is_closed_is_said_and_nothing_is_called_written(given: CommandInput, words: str) -> None:
     command = [str(given.folder / "p.db") if word == "DB" else word for word in words.split()]
     shell = f"exec {shlex.join([sys.executable, '-m', 'workbench', *command])} >&-"
     done = subprocess.run(["sh", "-c", shell], stderr=subprocess.PIPE, text=True, check=False)
@@ -113,7 +113,7 @@ def test_an_output_that_is_closed_is_said_and_nothing_is_called_written(given: G
     assert "written" not in done.stderr
 
 
-def test_a_disk_on_which_files_run_out_is_called_full_and_not_forbidden(given: Given, tmp_path: Path) -> None:
+def test_a_disk_on_which_files_run_out_is_called_full_and_not_forbidden(given: CommandInput, tmp_path: Path) -> None:
     with small_disk(tmp_path, FewFiles) as disk:
         place = disk.path / "p.db"
         shutil.copy(given.folder / "p.db", place)
@@ -147,7 +147,7 @@ except StoreError as error:
 """
 
 
-def test_a_full_disk_of_temporary_files_is_named(given: Given, tmp_path: Path) -> None:
+def test_a_full_disk_of_temporary_files_is_named(given: CommandInput, tmp_path: Path) -> None:
     with small_disk(tmp_path) as disk:
         disk.fill()
         done = subprocess.run(

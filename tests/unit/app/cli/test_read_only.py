@@ -15,7 +15,7 @@ from tests.commands import run
 from tests.crashing import crash, files
 from tests.full_disk import small_disk
 from tests.full_disk_commands import COMMANDS, DATABASES, READS
-from tests.full_disk_given import Given, prepare
+from tests.full_disk_input import CommandInput, prepare
 from tests.full_disk_trial import SENTENCES
 from tests.unprivileged import open_folder, ordinary_user
 from workbench.core.errors import StoreError
@@ -34,7 +34,7 @@ User = Callable[[], AbstractContextManager[None]]
 
 
 @pytest.fixture(scope="module")
-def given(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Given]:
+def given(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CommandInput]:
     with open_folder() as folder:
         found = prepare(folder)
         yield found
@@ -81,7 +81,7 @@ places = pytest.mark.parametrize("place", [read_only_disk, folder_of_another, fi
 Place = Callable[[Path], AbstractContextManager[tuple[Path, User]]]
 
 
-def words_of(text: str, folder: Path, given: Given, out: Path) -> list[str]:
+def words_of(text: str, folder: Path, given: CommandInput, out: Path) -> list[str]:
     words = [str(folder / DATABASES[word]) if word in DATABASES else word for word in text.split()]
     texts = {"IN/": f"{given.folder}/", "FILE": f"{out}/new", "FOLDER": f"{out}/folder"}
     texts |= {"ITEM": given.item, "FLAGGED": given.flagged}
@@ -90,7 +90,7 @@ def words_of(text: str, folder: Path, given: Given, out: Path) -> list[str]:
     return words
 
 
-def copied(given: Given, folder: Path) -> Path:
+def copied(given: CommandInput, folder: Path) -> Path:
     """A folder with a copy of the given project alone."""
     content = folder / "content"
     content.mkdir()
@@ -107,7 +107,7 @@ def copied(given: Given, folder: Path) -> Path:
     ],
 )
 def test_commands_that_read_give_what_they_give_elsewhere_and_write_nothing(
-    given: Given, tmp_path: Path, place: Place
+    given: CommandInput, tmp_path: Path, place: Place
 ) -> None:
     content = tmp_path / "content"
     content.mkdir()
@@ -131,7 +131,7 @@ def test_commands_that_read_give_what_they_give_elsewhere_and_write_nothing(
 
 @pytest.mark.few(3)
 @places
-def test_commands_that_write_say_in_a_sentence_why_they_can_not(given: Given, tmp_path: Path, place: Place) -> None:
+def test_commands_that_write_report_why_they_cannot(given: CommandInput, tmp_path: Path, place: Place) -> None:
     content = copied(given, tmp_path)
     with place(content) as (folder, user), open_folder() as out:
         out.chmod(0o777)
@@ -153,7 +153,7 @@ def test_commands_that_write_say_in_a_sentence_why_they_can_not(given: Given, tm
 
 @places
 def test_a_dry_run_that_can_not_be_tried_here_says_so_and_names_a_copy(
-    given: Given, tmp_path: Path, place: Place
+    given: CommandInput, tmp_path: Path, place: Place
 ) -> None:
     content = copied(given, tmp_path)
     text = f"{COMMANDS['assign']} --dry-run"
@@ -169,7 +169,7 @@ def test_a_dry_run_that_can_not_be_tried_here_says_so_and_names_a_copy(
     assert said[1].strip().startswith("Nothing was changed. A copy can be written: workbench backup ")
 
 
-def logged(folder: Path, given: Given) -> Path:
+def logged(folder: Path, given: CommandInput) -> Path:
     """A database with something in its log that is not in the file."""
     folder.mkdir()
     shutil.copy(given.folder / "p.db", folder)
@@ -183,7 +183,7 @@ def models(path: Path) -> int:
 
 
 @places
-def test_what_stands_in_the_log_is_read_too(given: Given, tmp_path: Path, place: Place) -> None:
+def test_what_stands_in_the_log_is_read_too(given: CommandInput, tmp_path: Path, place: Place) -> None:
     content = logged(tmp_path / "content", given)
     with place(content) as (folder, user):
         before = {name: text for name, text in files(folder).items() if not name.endswith("-shm")}
@@ -192,7 +192,7 @@ def test_what_stands_in_the_log_is_read_too(given: Given, tmp_path: Path, place:
         assert {name: text for name, text in files(folder).items() if not name.endswith("-shm")} == before
 
 
-def test_an_owner_who_writes_meanwhile_is_noticed(given: Given, tmp_path: Path) -> None:
+def test_an_owner_who_writes_meanwhile_is_noticed(given: CommandInput, tmp_path: Path) -> None:
     content = copied(given, tmp_path)
     with folder_of_another(content) as (folder, user):
         with user():
@@ -205,7 +205,7 @@ def test_an_owner_who_writes_meanwhile_is_noticed(given: Given, tmp_path: Path) 
         project.close()
 
 
-def test_while_the_owner_has_it_open_another_user_reads_beside_them(given: Given, tmp_path: Path) -> None:
+def test_while_the_owner_has_it_open_another_user_reads_beside_them(given: CommandInput, tmp_path: Path) -> None:
     content = copied(given, tmp_path)
     before = models(content / "p.db")
     with folder_of_another(content) as (folder, user):
@@ -221,7 +221,7 @@ def test_while_the_owner_has_it_open_another_user_reads_beside_them(given: Given
 @places
 @pytest.mark.parametrize("words", ["open DB", "open DB --as amira", "serve DB --port 0", "serve DB --link amira"])
 def test_the_app_is_refused_there(
-    given: Given, tmp_path: Path, place: Place, words: str, monkeypatch: pytest.MonkeyPatch
+    given: CommandInput, tmp_path: Path, place: Place, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # As a window in a browser is opened, which needs no terminal.
     monkeypatch.setenv("TEXTUAL_DRIVER", "none:None")

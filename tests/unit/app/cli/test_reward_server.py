@@ -13,7 +13,7 @@ import pytest
 
 from tests.background import PATIENCE_S, install_plugin, until
 from tests.commands import Call, in_process
-from tests.growing_served import need_a_sandbox
+from tests.evolving_served import need_a_sandbox
 from tests.helpers import make_project
 from tests.rewarding import asked, launched
 

@@ -13,7 +13,7 @@ import pytest
 
 from tests.background import PATIENCE_S
 from tests.commands import done
-from tests.helpers import copied, make_project, numbered
+from tests.helpers import copy_database, make_project, numbered
 
 WORKBENCH = f"{shlex.quote(sys.executable)} -m workbench"
 FULL = Path("/dev/full")
@@ -46,7 +46,7 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def folder(judged: Path, tmp_path: Path) -> Path:
     """A folder with the project ``p.db``; its model's name is not ASCII."""
-    return copied(judged, tmp_path / "p.db").parent
+    return copy_database(judged, tmp_path / "p.db").parent
 
 
 PRINTING = ("status p.db", "status p.db --json", "verdicts p.db --verifier exact", "--help")

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.commands import Call, in_process
-from tests.growing import own_project
-from tests.growing_served import answering, need_a_sandbox, own_tests
+from tests.evolving import own_project
+from tests.evolving_served import answering, need_a_sandbox, own_tests
 from tests.served_runs import VERIFIER, here
 from tests.servers.scripted import ScriptedServer, scripted
 from tests.servers.wire import Received

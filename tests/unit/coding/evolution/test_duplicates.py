@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.growing import own_project
+from tests.evolving import own_project
 from tests.servers.scripted import ScriptedServer, scripted
 from tests.servers.wire import Received, Scripted
 from workbench.coding.duplicates import (

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 from msgspec import structs
 
-from tests.growing import MODELS, ActingModel, ActingSandbox, executed, own_project
+from tests.evolving import MODELS, ActingModel, ActingSandbox, executed, own_project
 from workbench.coding import store
 from workbench.coding.evolution import evolved, evolving
 from workbench.coding.evolution.growing import columns, is_split, rate

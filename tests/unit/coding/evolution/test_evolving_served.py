@@ -12,7 +12,7 @@ from threading import Event
 import pytest
 
 from tests.background import until
-from tests.growing_served import answering, call, command, need_a_sandbox, own_served, real_project
+from tests.evolving_served import answering, call, command, need_a_sandbox, own_served, real_project
 from tests.servers.scripted import ScriptedServer, scripted
 from workbench.coding import store
 from workbench.coding.evolution import evolved

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.growing import K
+from tests.evolving import K
 from workbench.coding.evolution.refining import prompts_of, refine
 from workbench.coding.options import RefinementOptions
 from workbench.coding.problems import code_dataset

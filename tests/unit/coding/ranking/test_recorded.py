@@ -11,8 +11,8 @@ from scipy.stats import spearmanr
 
 from tests.auditing.auditing import audit
 from tests.commands import Call, done, in_process
-from tests.growing_served import need_a_sandbox
-from tests.helpers import copied
+from tests.evolving_served import need_a_sandbox
+from tests.helpers import copy_database
 from workbench.core.project import open_project
 
 HE: list[dict[str, Any]] = [
@@ -108,7 +108,7 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def database(imported: Path, tmp_path: Path) -> Path:
-    return copied(imported, tmp_path / "p.db")
+    return copy_database(imported, tmp_path / "p.db")
 
 
 def test_table_2_has_its_shape_and_nothing_was_executed(call: Call, database: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.growing import own_project
+from tests.evolving import own_project
 from tests.servers.scripted import ScriptedServer, scripted
 from tests.servers.wire import Received, Scripted
 from workbench.coding import store

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from tests.commands import Call, done, in_process
-from tests.growing_served import need_a_sandbox
-from tests.helpers import copied
+from tests.evolving_served import need_a_sandbox
+from tests.helpers import copy_database
 from tests.servers.scripted import scripted
 from tests.servers.wire import Received
 from workbench.core.project import opened_project
@@ -72,7 +72,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def database(made: Path, tmp_path: Path) -> Path:
-    return copied(made, tmp_path / "p.db")
+    return copy_database(made, tmp_path / "p.db")
 
 
 def answer(received: Received) -> str:
@@ -96,7 +96,7 @@ def figures(row: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.soak
 def test_it_is_what_suites_by_hand_come_to(call: Call, made: Path, database: Path, tmp_path: Path) -> None:
-    one, other = database, copied(made, tmp_path / "by hand.db")
+    one, other = database, copy_database(made, tmp_path / "by hand.db")
     with scripted(answer) as server:
         asking = ["-o", f"base_url={server.url}"]
         models = [word for model in ("good", "sloppy", "shy/half") for word in ("--model", model)]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.coding import ADD, make_code_project
-from tests.growing_served import need_a_sandbox
+from tests.evolving_served import need_a_sandbox
 from tests.servers.scripted import scripted
 from tests.servers.wire import Received
 from workbench.coding.options import SolutionOptions, SuiteOptions

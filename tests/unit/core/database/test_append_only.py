@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import make_project, numbered
-from tests.older import newer_events
+from tests.newer_schema import newer_events
 from workbench.care.backups import diagnosis
 from workbench.core.database import people, schema
 from workbench.core.label import LabelEvent

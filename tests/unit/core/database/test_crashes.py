@@ -13,7 +13,7 @@ import pytest
 
 from tests.crashing import HALF, crash, models
 from tests.helpers import make_project, numbered
-from tests.older import newer_events
+from tests.newer_schema import newer_events
 from workbench.core.database.connection import Database
 
 

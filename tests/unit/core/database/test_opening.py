@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.helpers import make_project, merge, numbered
-from tests.older import newer, newer_events
+from tests.newer_schema import newer, newer_events
 from tests.unit.measuring.scored_runs import add_complete_run
 from workbench.care.doctor import examine
 from workbench.care.rescuing import rescue

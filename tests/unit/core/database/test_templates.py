@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.older import newer
+from tests.newer_schema import newer
 from workbench.core.database import migrations
 from workbench.core.database.connection import Database
 from workbench.core.database.schema import quoted

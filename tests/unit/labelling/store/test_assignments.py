@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.helpers import make_project, mean_nobody, numbered
+from tests.helpers import make_project, numbered, open_slots_to_all
 from workbench.config.settings import AnnotationPolicy
 from workbench.core.project import Project
 from workbench.labelling import people, serving
@@ -23,7 +23,7 @@ def project(tmp_path: Path) -> Iterator[Project]:
     """Twelve items of six questions; two slots each for a, b and c."""
     made = make_project(tmp_path, numbered(ITEMS))
     people.assign(made, ["a", "b", "c"], per_item=2)
-    mean_nobody(made)
+    open_slots_to_all(made)
     yield made
     made.close()
 

@@ -12,7 +12,7 @@ import aiohttp
 import pytest
 
 from tests.background import PATIENCE_S
-from tests.growing_served import need_a_sandbox
+from tests.evolving_served import need_a_sandbox
 from tests.rewarding import Client, asked
 from tests.unit.app.web.reward.conftest import Serving
 from workbench.app.web.reward.metrics import Metrics

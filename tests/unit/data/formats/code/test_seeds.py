@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tests.commands import Call, in_process
-from tests.growing import own_project
-from tests.growing_served import answering, own_tests
+from tests.evolving import own_project
+from tests.evolving_served import answering, own_tests
 from tests.servers.scripted import scripted
 from tests.unit.app.cli.test_code_evolution import opened
 from tests.unit.data.formats.code.documented_rows import EXAMPLES, problem, read, refused, suites

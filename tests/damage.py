@@ -1,4 +1,4 @@
-"""Databases that are hurt on purpose: a rich one, and ways to hurt its file; what was hit is known to the byte."""
+"""Deliberately damaged databases: one with rich content, and ways to damage its file, known to the byte."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PAGE: Final = 4096
 
 
 def rich_project(folder: Path, items: int = 240) -> Path:
-    """A closed database with long and short texts, labels, verdicts and evidence on many pages; no log beside it."""
+    """Create a closed database with texts, labels, verdicts and evidence on many pages, without a log."""
     draw = random.Random(1)
     rows = [
         row
@@ -72,14 +72,14 @@ def rich_project(folder: Path, items: int = 240) -> Path:
 
 
 class Damage(NamedTuple):
-    """What was done to a file: the way it was hurt, and the pages whose content is not what it was."""
+    """Damage to a file: its kind, and the pages whose content has changed."""
 
     kind: str
     pages: frozenset[int]
 
 
 def owners(path: Path) -> dict[int, str]:
-    """Page -> the table or index that it belongs to."""
+    """Return page -> the table or index it belongs to."""
     with closing(sqlite3.connect(f"file:{path}?immutable=1", uri=True)) as connection:
         found = dict(connection.execute("SELECT pageno, name FROM dbstat").fetchall())
     return {int(page): str(name) for page, name in found.items()}
@@ -134,7 +134,7 @@ KINDS: Final[tuple[Callable[[random.Random, bytearray, int], Damage], ...]] = (
 def hurt(
     path: Path, target: Path, page: int, kind: Callable[[random.Random, bytearray, int], Damage], seed: object
 ) -> Damage:
-    """Write a copy that is hurt at a page."""
+    """Write a copy that is damaged at a page."""
     data = bytearray(path.read_bytes())
     damage = kind(random.Random(f"{seed}"), data, page)
     target.write_bytes(data)
@@ -142,7 +142,7 @@ def hurt(
 
 
 def without_a_row(path: Path, target: Path) -> None:
-    """Write a copy in which the page of the models says that it has two rows; there are three, as their index says."""
+    """Write a copy whose page of models claims two rows; there are three, as their index says."""
     data = bytearray(path.read_bytes())
     page = next(page for page, name in owners(path).items() if name == "models")
     at = (page - 1) * PAGE + 3
@@ -152,10 +152,10 @@ def without_a_row(path: Path, target: Path) -> None:
 
 
 def readable(path: Path, table: str, ids: Iterable[int]) -> dict[int, Any]:
-    """Row id -> the row, of those that SQLite finds in a file by their id, each asked for by itself."""
+    """Return row id -> row for each of these ids that SQLite can read, one query per id."""
     found = {}
     with closing(_opened(path)) as connection:
-        # A file that was cut short is read as far as it goes.
+        # A truncated file is read as far as possible.
         connection.execute("PRAGMA writable_schema = ON")
         for number in ids:
             with suppress(sqlite3.DatabaseError):
@@ -170,9 +170,9 @@ _NOT_CONTENT: Final = ("file", "integrity")
 
 
 def false_words(whole: Path, path: Path, findings: Sequence[Finding]) -> list[str]:
-    """Tables that are called whole and are not what they were; values that no hash covers are left out.
+    """Return tables reported as intact that have changed; values that no hash covers are ignored.
 
-    Of tables whose rows have no hash it is their number that is compared, and what indexes repeat.
+    For tables whose rows have no hash, the number of rows and the indexed values are compared.
     """
     wrong = [finding.name for finding in findings if not finding.ok]
     if any(name in _NOT_CONTENT for name in wrong):
@@ -197,7 +197,7 @@ def false_words(whole: Path, path: Path, findings: Sequence[Finding]) -> list[st
 
 
 def false_numbers(whole: Path, found: Rescued) -> list[str]:
-    """Tables of which rescue tells another number of missing rows than there are; texts that are told by stand-ins."""
+    """Return tables whose number of missing rows is reported wrongly; texts are reported by their placeholders."""
     wrong = []
     with closing(_opened(whole)) as connection:
         for table in found.tables:
@@ -211,7 +211,7 @@ def false_numbers(whole: Path, found: Rescued) -> list[str]:
 
 
 def changed_texts(whole: Path, out: Path) -> list[str]:
-    """Tables whose values carry digests and are not what they were."""
+    """Return tables with digests whose values have changed."""
     with closing(_opened(whole)) as one, closing(_opened(out)) as other:
         return [
             table

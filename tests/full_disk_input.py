@@ -1,4 +1,4 @@
-"""What commands are given that are tried on a full disk: databases with everything in them, files, a model server."""
+"""Input for commands that run on a full disk: databases with content of every kind, files, a model server."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from msgspec import Struct
 
 from tests.background import runner_ends
 from tests.commands import run
-from tests.growing import own_project
-from tests.growing_served import answering, own_tests
+from tests.damage import KINDS, hurt, owners
+from tests.evolving import own_project
+from tests.evolving_served import answering, own_tests
 from tests.helpers import add_items, make_project, numbered
-from tests.hurting import KINDS, hurt, owners
 from tests.publishing import SAMPLE, freeze, sample_project
 from tests.servers.scripted import Received, Scripted, ScriptedServer, scripted
 from tests.unit.measuring.scored_runs import add_complete_run
@@ -41,14 +41,14 @@ REFINED = {
 }
 
 
-class Given(Struct):
-    """What the commands are given.
+class CommandInput(Struct):
+    """Input for the commands.
 
     Attributes:
         folder: Holds the databases ``p.db``, ``pool.db``, ``code.db`` and ``judged.db``, and the files to read.
-        item: An item's id.
-        flagged: That of one that is flagged.
-        url: Where the model server is.
+        item: The id of an item.
+        flagged: The id of a flagged item.
+        url: The address of the model server.
     """
 
     folder: Path
@@ -58,7 +58,7 @@ class Given(Struct):
 
 
 def answer(received: Received) -> str | list[float] | Scripted:
-    """Replies that depend on the request alone, whatever it asks for."""
+    """Return a reply that depends on the request alone."""
     if received.path.endswith("/embeddings"):
         data = [
             {"index": index, "object": "embedding", "embedding": [1.0, crc32(text.encode()) / 2**32, 0.0]}
@@ -89,14 +89,14 @@ def answer(received: Received) -> str | list[float] | Scripted:
 
 
 @contextmanager
-def prepared(folder: Path, *, asking: bool = False) -> Iterator[Given]:
-    """Everything that commands are tried with.
+def prepared(folder: Path, *, with_server: bool = False) -> Iterator[CommandInput]:
+    """Prepare all input.
 
     Args:
-        asking: Also what those need that ask a model server, and the server.
+        with_server: Also prepare input for commands that call a model server, and start the server.
     """
     given = prepare(folder)
-    if not asking:
+    if not with_server:
         yield given
         return
     with scripted(answer) as server:
@@ -107,8 +107,8 @@ def prepared(folder: Path, *, asking: bool = False) -> Iterator[Given]:
         yield given
 
 
-def prepare(folder: Path) -> Given:
-    """What needs no model server."""
+def prepare(folder: Path) -> CommandInput:
+    """Prepare the input that needs no model server."""
     project = sample_project(folder / "p.db")
     items = _items(project)
     for name, even in (("often", 2), ("seldom", 3), ("thrice", 5)):
@@ -119,7 +119,7 @@ def prepare(folder: Path) -> Given:
     freeze(project, "other")
     assign(project, ["amira"], per_item=1)
     flagged = _flag(project)
-    # Nobody is to label these: they may become checks.
+    # These items are not assigned: they may become checks.
     add_items(project.database, numbered(12, dataset="spare"))
     with project.database.write() as connection:
         verifier = runs.add_verifier(connection, name="exact", kind="exact", options={}, config={}, config_hash="x")
@@ -128,7 +128,7 @@ def prepare(folder: Path) -> Given:
     write_archive(project, folder / "archive.db", force=False, checks=True, calls=True)
     project.close()
     with closing(sqlite3.connect(folder / "p.db")) as connection:
-        # A session lets go of its connections when its threads have ended: copies are made of the file alone.
+        # A session closes its connections when its threads end; copies are made of the database file without its log.
         assert connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0
     rows = [
         {"question_id": f"n{n}", "completion_id": f"n{n}", "question": f"{n}?", "answer": "1", "completion": "x" * 900}
@@ -136,8 +136,8 @@ def prepare(folder: Path) -> Given:
     ]
     _write(folder / "more.jsonl", rows)
     (folder / "guidelines.md").write_text("# Anew\n" + "Be careful. " * 2_000)
-    said = [json.loads(line) for line in (SAMPLE / "labels.jsonl").read_text().splitlines()]
-    labels = [one | {"annotator": "kim", "uuid": str(uuid4())} for one in said if one.get("annotator") == "amira"]
+    lines = [json.loads(line) for line in (SAMPLE / "labels.jsonl").read_text().splitlines()]
+    labels = [one | {"annotator": "kim", "uuid": str(uuid4())} for one in lines if one.get("annotator") == "amira"]
     _write(folder / "labels.jsonl", labels)
     shutil.copy(SAMPLE / "downstream.jsonl", folder / "downstream.jsonl")
     steps = [{"verifier": "often", "benchmark": "sums", "score": step / 9, "step": step} for step in range(9)]
@@ -160,11 +160,11 @@ def prepare(folder: Path) -> Given:
     _write(folder / "replies.jsonl", [{"id": "1", "text": "[Correct]"}])
     (folder / "prompt.toml").write_text(builtin_text("vanilla"))
     _wear(folder)
-    return Given(folder=folder, item=key, flagged=flagged)
+    return CommandInput(folder=folder, item=key, flagged=flagged)
 
 
 def _flag(project: Project) -> str:
-    """Have an item flagged; its id. The session ends here: the database can be copied once it is closed."""
+    """Flag an item and return its id. The session ends here: a database must be closed before it is copied."""
     session = AnnotationSession(project, "amira")
     item = session.next(())
     assert item is not None
@@ -174,7 +174,7 @@ def _flag(project: Project) -> str:
 
 
 def _wear(folder: Path) -> None:
-    """A database whose states don't follow from its events, and one with a damaged index."""
+    """Create a database whose states do not follow from its events, and one with a damaged index."""
     shutil.copy(folder / "p.db", folder / "worn.db")
     with closing(sqlite3.connect(folder / "worn.db")) as connection, connection:
         connection.execute("UPDATE task_states SET state = 'unlabelled'")
@@ -183,7 +183,7 @@ def _wear(folder: Path) -> None:
 
 
 def _prepare_code(folder: Path) -> None:
-    """Problems with solutions, one of standard input, and a draw of the pool to be completed."""
+    """Create problems with solutions, one that reads standard input, and a draw of the pool to complete."""
     parts = folder / "code"
     parts.mkdir()
     project = own_project(parts, 2)
@@ -200,7 +200,7 @@ def _prepare_code(folder: Path) -> None:
 
 
 def _prepare_judged(folder: Path, server: ScriptedServer) -> None:
-    """A few items that two judges have reasoned about."""
+    """Create a few items with judgements and reasoning of two judges."""
     parts = folder / "judged"
     parts.mkdir()
     rows = [{**row, "completion": f"print({number})"} for number, row in enumerate(numbered(4))]
@@ -209,7 +209,7 @@ def _prepare_judged(folder: Path, server: ScriptedServer) -> None:
             judge = ("-o", f"base_url={server.url}", "-o", "model=judge", "-o", f"seed={len(name)}")
             done = run("verify", project.path, "llm-judge", "--name", name, *judge, "--json")
             assert done.returncode == 0, done.stderr
-    # What it has in its log comes with it.
+    # The copy includes the content of the log.
     assert run("backup", parts / "p.db", folder / "judged.db").returncode == 0
 
 

@@ -1,4 +1,4 @@
-"""Evolutions with a real model server on the loopback, whose replies are made of tests that are known to be right."""
+"""Evolutions with a real model server on the loopback interface, whose replies consist of tests known to be correct."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.growing import limited, own_project, tops
+from tests.evolving import limited, own_project, tops
 from tests.servers.scripted import ScriptedServer, chat_reply, scripted
 from tests.servers.wire import Received, Scripted
 from workbench.core.errors import VerifierError
@@ -23,7 +23,7 @@ from workbench.interchange.importing import import_files, plan_import
 from workbench.verifiers.execution.levels import best_level
 
 NEXT = 4
-"""Good tests in a reply."""
+"""Good tests per reply."""
 
 USELESS = [
     "assert candidate(",
@@ -37,7 +37,7 @@ USELESS = [
 
 
 def need_a_sandbox() -> None:
-    """Skip a test where nothing keeps programs in."""
+    """Skip a test where no sandbox isolates programs."""
     try:
         best_level()
     except VerifierError as error:
@@ -45,7 +45,8 @@ def need_a_sandbox() -> None:
 
 
 def real_project(shared: Path, folder: Path, problems: int, solutions: int) -> tuple[Project, dict[str, list[str]]]:
-    """So many real problems with so many solutions each, and right tests that are not in their suite, by prompt.
+    """Return ``problems`` real problems with ``solutions`` solutions each, and correct tests missing from their suites,
+    by prompt.
 
     Problems and solutions come first of which more tests say something else; solutions that loop for ever on one of
     them are left out: they would take all the time.
@@ -58,7 +59,7 @@ def real_project(shared: Path, folder: Path, problems: int, solutions: int) -> t
         pool.sort(key=lambda row: not fooled(row))
     able = [row for row in rows_of(shared / "code/problems.jsonl") if len(row["plus_tests"]) > 10]
     chosen = sorted(able, key=lambda row: -sum(map(fooled, pools[row["task_id"]])))[:problems]
-    # What stands in the test's own folder goes with it.
+    # Modules in the test's folder would be imported from there.
     for name, rows in (
         ("problems.jsonl", chosen),
         ("solutions.jsonl", [one for row in chosen for one in pools[row["task_id"]][:solutions]]),
@@ -74,12 +75,12 @@ def rows_of(path: Path) -> list[dict[str, Any]]:
 
 
 def fooled(row: dict[str, Any]) -> bool:
-    """A solution that passes its problem's own tests, and not all others that are right."""
+    """Return whether a solution passes its problem's own tests, but not all other correct tests."""
     return set(row["per_test"]) == {"p"} and set(row["plus"]) > {"p"}
 
 
 def own_tests(count: int) -> dict[str, list[str]]:
-    """Right tests for the problems of `own_project`, by a part of the prompt."""
+    """Return correct tests for the problems of `own_project`, by a part of the prompt."""
     numbers = [9, -3, 0, 2, 100, -1, 7, 12, 15, 11, 14, -50, 10, 8]
     return {
         f"Write clip{top}(x)": [f"assert candidate({number}) == {limited(number, top)}" for number in numbers]
@@ -88,9 +89,9 @@ def own_tests(count: int) -> dict[str, list[str]]:
 
 
 def answering(more: Mapping[str, Sequence[str]]) -> Callable[[Received], str]:
-    """Replies with the next right tests that the request does not show, and with what should never be taken.
+    """Reply with the next correct tests that the request does not show, and with tests that must be rejected.
 
-    A reply depends on the request alone, so that it is the same whenever it is asked for.
+    A reply depends on the request alone, so a repeated request gets the same reply.
     """
 
     def answer(received: Received) -> str:
@@ -108,11 +109,11 @@ def answering(more: Mapping[str, Sequence[str]]) -> Callable[[Received], str]:
 def own_served(
     folder: Path, count: int = 2, waits: int | None = None, until: Event | None = None
 ) -> Iterator[tuple[Project, ScriptedServer]]:
-    """Problems of our own and a server for them.
+    """Create custom problems and start a server for them.
 
     Args:
         waits: From this request on, replies wait.
-        until: Set when they need not any more.
+        until: Set when replies need not wait any longer.
     """
     project = own_project(folder, count)
     answer, requests = answering(own_tests(count)), itertools.count(1)
@@ -129,7 +130,7 @@ def own_served(
 
 
 def command(project: Project, server: ScriptedServer, *more: str) -> list[str]:
-    """The command line that evolves a project."""
+    """Return the command line that evolves a project."""
     called = [sys.executable, "-m", "workbench", "code", "evolve", str(project.path), "--name", "grown", "--model", "m"]
     return [*called, "-o", f"base_url={server.url}", *more]
 

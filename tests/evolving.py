@@ -1,4 +1,4 @@
-"""Small code problems of our own that suites can evolve on, with a model and a sandbox that only act as such."""
+"""Small custom code problems for evolving suites, with a simulated model and a simulated sandbox."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ VARIANTS: dict[str, Callable[[int], Solve]] = {
     "return max(1, min({top}, x))": lambda top: lambda x: max(1, min(top, x)),
     "return x if x < {top} + 5 else {top}": lambda top: lambda x: x if x < top + 5 else top,
 }
-"""Bodies of solutions of "limit a number to 0 … top", the first of them right, with what they return."""
+"""Variants of a solution of "limit a number to 0 … top", the first of them correct, with the values they return."""
 
 MODELS = ("small", "large")
 
@@ -45,12 +45,12 @@ def code(body: str, top: int) -> str:
 
 
 def tops(count: int) -> range:
-    """What tells the problems apart: where they limit."""
+    """Return the limit of each problem, which tells them apart."""
     return range(10, 10 + count)
 
 
 def own_project(folder: Path, count: int = 3, *, reference: bool = True, **fields: Any) -> Project:
-    """A project with so many problems, each with a solution for every entry of `VARIANTS`."""
+    """Create a project with ``count`` problems, each with a solution for every entry of `VARIANTS`."""
     problems, solutions = folder / "problems.jsonl", folder / "solutions.jsonl"
     problems.write_text("".join(f"{json.dumps({**row(top, reference), **fields})}\n" for top in tops(count)))
     solutions.write_text("".join(f"{json.dumps(one)}\n" for top in tops(count) for one in solution_rows(top)))
@@ -82,7 +82,7 @@ def solution_rows(top: int) -> Iterator[dict[str, Any]]:
 
 
 class ActingSandbox:
-    """Knows what the programs of `own_project` return; nothing is run."""
+    """A sandbox that knows what the programs of `own_project` return; nothing is run."""
 
     def __init__(self, count: int = 10, before: Callable[[], None] | None = None) -> None:
         self._known = {code(body, top): make(top) for top in tops(count) for body, make in VARIANTS.items()}
@@ -109,7 +109,7 @@ class ActingSandbox:
 
 
 class ActingModel:
-    """Replies by round and step; remembers what it was asked."""
+    """A model that replies by round and step and records its requests."""
 
     def __init__(self, before: Callable[[], None] | None = None) -> None:
         self.asked: list[WritingRequest] = []
@@ -123,7 +123,7 @@ class ActingModel:
 
 
 def reply(asked: WritingRequest) -> str | None:
-    """Good tests, and useless, doubled, broken, wrong and hostile ones; one request in the third round gets none."""
+    """Return good, useless, duplicate, broken, wrong and hostile tests; one request of round three gets no reply."""
     words = asked.messages[-1].content
     top = next(top for top in tops(20) if f"Write clip{top}(x)" in words)
     if asked.sample == 3 and top == 11:
@@ -151,7 +151,7 @@ def good_numbers(top: int, round: int, *, adversarial: bool) -> list[int]:
 
 
 def executed(project: Project, name: str, *suites: str) -> None:
-    """Put what `ActingSandbox` makes of every solution on suites, as a complete run of ``execution`` would."""
+    """Store the outcomes of `ActingSandbox` for every solution as a complete run of ``execution``."""
     reader = project.database.reader()
     with project.database.write() as connection:
         run = complete_run(connection, name, ",".join(suites))

@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 from bench.figures import left_out, report
-from tests.parts import APP, CORE, ROOT, built
+from tests.parts import APP, CORE, ROOT, build_wheel
 
 PARTS = {"core": CORE, "whole": APP}
 FIRST = r'import workbench; assert workbench.judge("2", r"\boxed{2}").outcome.word == "correct"'
@@ -30,7 +30,7 @@ def main() -> None:
     rounds = parser.parse_args().rounds
     with tempfile.TemporaryDirectory() as folder:
         for part in ("core", "app"):
-            built(ROOT / "parts" / part, Path(folder))
+            build_wheel(ROOT / "parts" / part, Path(folder))
         for part, name in PARTS.items():
             try:
                 found = [installed(Path(folder), name) for _ in range(rounds)]

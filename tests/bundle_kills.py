@@ -13,7 +13,7 @@ from random import Random
 from msgspec.structs import replace
 
 from tests.helpers import make_project, merge, numbered
-from tests.killed_steps import EVER, Done, Killer, When
+from tests.killed_steps import NOT_KILLED, Done, Killer, When
 from tests.unit.labelling.canonical import canonical
 from workbench.core.database import events
 from workbench.core.project import open_project
@@ -49,7 +49,7 @@ class Scene:
             merge(whole, self.back)
             self.whole = canonical(whole)
 
-    def kill_bundle(self, killer: Killer, when: When = EVER) -> tuple[Done, str]:
+    def kill_bundle(self, killer: Killer, when: When = NOT_KILLED) -> tuple[Done, str]:
         """Kill the creation of a bundle; return the outcome and the state of the file."""
         place = self._place()
         home, file = shutil.copyfile(self.empty, place / "home.db"), place / "out.db"

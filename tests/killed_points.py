@@ -1,4 +1,4 @@
-"""Commands that are killed just before each point at which something of theirs comes to stay, each point once.
+"""Kill commands just before each point at which they change files or databases, each point once.
 
 Points are the calls that name, remove, cut and sync files, and the statements by which SQLite writes: commits,
 copies, changes of the journal's mode, and the last close of a database. They run in processes forked from one that
@@ -31,12 +31,12 @@ _LOADED = ("care", "data", "labels", "sets")
 
 
 class Done(NamedTuple):
-    """What became of a command.
+    """The outcome of a command.
 
     Attributes:
-        killed: It did not come to its end.
+        killed: Whether it was killed before it finished.
         code: Its exit code.
-        points: What it passed, in order; only of one that came to its end.
+        points: The points it passed, in order; only if it finished.
     """
 
     killed: bool
@@ -45,13 +45,13 @@ class Done(NamedTuple):
 
 
 class Killer:
-    """Runs commands; see `killer`."""
+    """Run commands; see `killer`."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
 
     def run(self, folder: Path, *words: str, point: int = 0) -> Done:
-        """Run a command in a folder, and kill it just before a point of it (from 1)."""
+        """Run a command in a folder, and kill it just before its point of that number (from 1)."""
         assert self._process.stdin
         assert self._process.stdout
         print(json.dumps([str(folder), words, point]), file=self._process.stdin, flush=True)
@@ -60,7 +60,7 @@ class Killer:
 
 @contextmanager
 def killer() -> Iterator[Killer]:
-    """A process that runs commands."""
+    """Start a process that runs commands."""
     root = Path(__file__).resolve().parents[1]
     command = [sys.executable, "-m", "tests.killed_points"]
     with subprocess.Popen(command, cwd=root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
@@ -78,7 +78,7 @@ class _Points:
         self.passed: list[str] = []
 
     def reach(self, name: str) -> None:
-        # Processes that a command starts are none of the command.
+        # Points of child processes do not count.
         if os.getpid() != self._process:
             return
         self.passed.append(name)
@@ -93,14 +93,14 @@ class _Points:
         reach = self.reach
 
         class Watched(base):  # type: ignore[misc, valid-type]
-            def execute(self, sql: str, *given: Any) -> sqlite3.Cursor:
+            def execute(self, sql: str, *args: Any) -> sqlite3.Cursor:
                 if sql.upper().startswith(STATEMENTS):
                     reach(" ".join(sql.split()[:2]))
-                return super().execute(sql, *given)  # type: ignore[no-any-return]
+                return super().execute(sql, *args)  # type: ignore[no-any-return]
 
-            def backup(self, *given: Any, **named: Any) -> None:
+            def backup(self, *args: Any, **kwargs: Any) -> None:
                 reach("backup()")
-                super().backup(*given, **named)
+                super().backup(*args, **kwargs)
 
             def commit(self) -> None:
                 reach("commit()")
@@ -113,15 +113,15 @@ class _Points:
         return Watched
 
 
-def _child(folder: str, words: list[str], point: int, telling: int) -> None:
+def _child(folder: str, words: list[str], point: int, writer: int) -> None:
     from workbench.app.cli import main
 
     points = _Points(point)
     connect = sqlite3.connect
 
-    def watched(*given: Any, **named: Any) -> sqlite3.Connection:
-        named["factory"] = points.connection(named.get("factory", sqlite3.Connection))
-        found: sqlite3.Connection = connect(*given, **named)
+    def watched(*args: Any, **kwargs: Any) -> sqlite3.Connection:
+        kwargs["factory"] = points.connection(kwargs.get("factory", sqlite3.Connection))
+        found: sqlite3.Connection = connect(*args, **kwargs)
         return found
 
     sqlite3.connect = watched  # type: ignore[assignment]
@@ -130,7 +130,7 @@ def _child(folder: str, words: list[str], point: int, telling: int) -> None:
     for standard in (0, 1, 2):
         os.dup2(nothing, standard)
     if words[0] == "migrate":
-        # A program with a version more opens the database.
+        # A program with a newer schema opens the database.
         newer_events(pytest.MonkeyPatch())
         words = ["status", *words[1:]]
     if words[0] == "doctor":
@@ -144,29 +144,29 @@ def _child(folder: str, words: list[str], point: int, telling: int) -> None:
         code = ended.code
     points.reach("end")
     sys.setprofile(None)
-    os.write(telling, json.dumps([False, code or 0, points.passed]).encode())
+    os.write(writer, json.dumps([False, code or 0, points.passed]).encode())
     os._exit(0)
 
 
 def main() -> None:
-    """Run the commands that are asked for on standard input."""
+    """Run the commands that arrive on standard input."""
     for name in _LOADED:
         import_module(f"workbench.app.cli.{name}")
     for line in sys.stdin:
         folder, words, point = json.loads(line)
-        told, telling = os.pipe()
+        reader, writer = os.pipe()
         child = os.fork()
         if not child:
             try:
-                _child(folder, words, point, telling)
+                _child(folder, words, point, writer)
             finally:
                 os._exit(1)
-        os.close(telling)
-        with os.fdopen(told) as pipe:
-            said = pipe.read()
+        os.close(writer)
+        with os.fdopen(reader) as pipe:
+            reply = pipe.read()
         _, status = os.waitpid(child, 0)
         killed = os.WIFSIGNALED(status)
-        print(said if said and not killed else json.dumps([killed, os.waitstatus_to_exitcode(status)]), flush=True)
+        print(reply if reply and not killed else json.dumps([killed, os.waitstatus_to_exitcode(status)]), flush=True)
 
 
 if __name__ == "__main__":

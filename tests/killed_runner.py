@@ -1,6 +1,6 @@
-"""A runner that is killed at a commit: just before it, or just after; in processes forked from one that has loaded it.
+"""Kill a runner just before or just after a commit; runners are forked from a process that has loaded the program.
 
-A commit is each that SQLite is asked for, of calls, replies, verdicts, heartbeats and how the run stands.
+Every commit counts: those of calls, replies, verdicts, heartbeats and the state of the run.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from typing import Any, NamedTuple
 
 
 class Commit(NamedTuple):
-    """When a runner is killed: at its commit of that number, before or after it; 0: at none."""
+    """The commit at which a runner is killed, counted from 1, before or after it; 0 for none."""
 
     number: int = 0
     after: bool = False
 
 
 NEVER = Commit()
-"""A runner is left alone."""
+"""The runner is not killed."""
 
 
 class Working(NamedTuple):
-    """A runner at work.
+    """A working runner.
 
     Attributes:
         pid: Its process id.
@@ -39,20 +39,20 @@ class Working(NamedTuple):
     pid: int
 
     def end(self) -> int | None:
-        """Wait for its end; returns how many commits it made, None where it was killed."""
+        """Wait until it ends; return the number of its commits, or None if it was killed."""
         assert self.process.stdout
         found: int | None = json.loads(self.process.stdout.readline())
         return found
 
 
 class Runners:
-    """Starts runners, one at a time; see `runners`."""
+    """Start runners, one at a time; see `runners`."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
 
     def begin(self, database: Path, commit: Commit = NEVER) -> Working:
-        """Have a runner do what waits in a database."""
+        """Let a runner process everything queued in a database."""
         assert self._process.stdin
         assert self._process.stdout
         print(json.dumps([str(database), *commit]), file=self._process.stdin, flush=True)
@@ -61,7 +61,7 @@ class Runners:
 
 @contextmanager
 def runners() -> Iterator[Runners]:
-    """A process that starts runners."""
+    """Start a process that forks runners."""
     root = Path(__file__).resolve().parents[1]
     command = [sys.executable, "-m", "tests.killed_runner"]
     with subprocess.Popen(command, cwd=root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
@@ -81,14 +81,14 @@ class _Commits:
         commits = self
 
         class Watched(base):  # type: ignore[misc, valid-type]
-            def execute(self, sql: str, *given: Any) -> sqlite3.Cursor:
+            def execute(self, sql: str, *args: Any) -> sqlite3.Cursor:
                 if not sql.upper().startswith("COMMIT"):
-                    return super().execute(sql, *given)  # type: ignore[no-any-return]
+                    return super().execute(sql, *args)  # type: ignore[no-any-return]
                 commits.made += 1
                 falls = commits.made == commits._commit.number
                 if falls and not commits._commit.after:
                     os.kill(os.getpid(), signal.SIGKILL)
-                found: sqlite3.Cursor = super().execute(sql, *given)
+                found: sqlite3.Cursor = super().execute(sql, *args)
                 if falls:
                     os.kill(os.getpid(), signal.SIGKILL)
                 return found
@@ -96,15 +96,15 @@ class _Commits:
         return Watched
 
 
-def _child(database: str, commit: Commit, telling: int) -> None:
+def _child(database: str, commit: Commit, writer: int) -> None:
     from workbench.runs import runner
 
     commits = _Commits(commit)
     connect = sqlite3.connect
 
-    def watched(*given: Any, **named: Any) -> sqlite3.Connection:
-        named["factory"] = commits.factory(named.get("factory", sqlite3.Connection))
-        found: sqlite3.Connection = connect(*given, **named)
+    def watched(*args: Any, **kwargs: Any) -> sqlite3.Connection:
+        kwargs["factory"] = commits.factory(kwargs.get("factory", sqlite3.Connection))
+        found: sqlite3.Connection = connect(*args, **kwargs)
         return found
 
     sqlite3.connect = watched  # type: ignore[assignment]
@@ -113,12 +113,12 @@ def _child(database: str, commit: Commit, telling: int) -> None:
     for standard in (0, 1, 2):
         os.dup2(nothing, standard)
     runner.run_database(Path(database))
-    os.write(telling, json.dumps(commits.made).encode())
+    os.write(writer, json.dumps(commits.made).encode())
     os._exit(0)
 
 
 def main() -> None:
-    """Start the runners that are asked for on standard input."""
+    """Start the runners that are requested on standard input."""
     import workbench.runs.batching
     import workbench.runs.local
     import workbench.runs.runner
@@ -128,19 +128,19 @@ def main() -> None:
 
     for line in sys.stdin:
         database, number, after = json.loads(line)
-        told, telling = os.pipe()
+        reader, writer = os.pipe()
         child = os.fork()
         if not child:
             try:
-                _child(database, Commit(number, after), telling)
+                _child(database, Commit(number, after), writer)
             finally:
                 os._exit(1)
-        os.close(telling)
+        os.close(writer)
         print(json.dumps(child), flush=True)
-        with os.fdopen(told) as pipe:
-            said = pipe.read()
+        with os.fdopen(reader) as pipe:
+            reply = pipe.read()
         os.waitpid(child, 0)
-        print(said or "null", flush=True)
+        print(reply or "null", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""A stack's run that is killed somewhere and resumed, beside one that was not, by its verdicts and the servers' counts.
+"""Compare a stack's run that is killed and resumed with an uninterrupted one: verdicts and the servers' call counts.
 
-Rules settle some items, a cheap judge some of the others, a dear one the rest; of some items one of both refuses to
-judge. Every run of a scenario asks the same servers the same things, each in a project of its own.
+Rules decide some items, a cheap judge some of the others, an expensive one the rest; each judge rejects one item.
+Every run of a scenario sends the same requests to the same servers, each from a separate project.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from workbench.runs.verifying import pause, resume, start
 
 BY_RULES, ASKED = 2, 12
 CHEAP, DEAR = 11, 8
-"""Calls that an uninterrupted run makes."""
+"""The numbers of calls of an uninterrupted run."""
 AT_ONCE = 3
 _ACCEPTED = {"cheap": {0, 1, 2}, "dear": {3, 4}}
 _REFUSED = {"cheap": {5}, "dear": {6}}
@@ -40,31 +40,31 @@ _REFUSAL = Scripted(400, body={"error": {"message": "too long", "code": "context
 
 Item = tuple[Any, ...]
 Call = tuple[int, str]
-"""The port of a server, and the item that it was asked about; each server is asked once about an item."""
+"""The port of a server, and the item of the request; each server gets one request per item."""
 
 
 class Outcome(NamedTuple):
-    """What a run came to.
+    """The outcome of a run.
 
     Attributes:
-        items: Of each item its verdict, what each stage said, and the calls it rests on.
-        asked: How often each request came to a server.
+        items: For each item its verdict, the votes of the stages, and the calls behind it.
+        requests: How often each request reached a server.
     """
 
     info: RunInfo
     items: dict[str, Item]
-    asked: Counter[Call]
+    requests: Counter[Call]
 
 
 class Place(NamedTuple):
-    """A server's call of a number, from when a runner begins."""
+    """The number of a call to a server, counted from the start of a runner."""
 
     server: str
     call: int
 
 
 class Server:
-    """A judge that counts, and that may do something when a call comes."""
+    """A judge that counts its calls and can run a function when a certain call arrives."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -87,11 +87,11 @@ def _is_of(numbers: set[int], body: str) -> bool:
 
 
 class Trial:
-    """One run of the stack, in a project of its own.
+    """One run of the stack in a separate project.
 
     Args:
-        limits: Settings of the dear judge.
-        options: Of the stack.
+        limits: Settings of the expensive judge.
+        options: Options of the stack.
     """
 
     def __init__(
@@ -105,8 +105,8 @@ class Trial:
         self.project = make_project(folder, _items())
         self._options = {"stages": "rules:correct, cheap:correct, dear", **(options or {})}
         self.kills = 0
-        # How often each request whose answer is stored had come when it was found stored after a kill.
-        self.kept: dict[Call, int] = {}
+        # Request -> how often it had arrived when its answer was found stored after a kill.
+        self.stored: dict[Call, int] = {}
         self.configure(limits)
         with self._held():
             self.run = start(self.project, "stack", self._options, "s", trust=True).run
@@ -127,12 +127,12 @@ class Trial:
         killed: Place | None = None,
         paused: Place | None = None,
     ) -> int | None:
-        """Have a runner go on; returns how many commits it made, None where it was killed.
+        """Let a runner continue; return the number of its commits, or None if it was killed.
 
         Args:
-            commit: At which it is killed.
+            commit: The commit at which it is killed.
             killed: The call at which it is killed.
-            paused: The call at which somebody asks for a pause.
+            paused: The call at which a pause is requested.
         """
         working: list[Working] = []
 
@@ -150,25 +150,25 @@ class Trial:
                 if place is not None and place.server == server.name:
                     server.at[server.count + place.call] = act
         working.append(self._scenario.runners.begin(self.project.path, commit))
-        made = working[0].end()
-        if made is None:
+        commits = working[0].end()
+        if commits is None:
             self.kills += 1
             until(lambda: not self._lives())
             self._keep()
-        return made
+        return commits
 
     def resume(self, *, retry_errors: bool = False) -> None:
-        """Queue the run anew, as `resume` does."""
+        """Queue the run again, as `resume` does."""
         with self._held():
             resume(self.project, self.run, retry_errors=retry_errors)
 
     def start_again(self) -> None:
-        """Queue the run anew with its settings as they are now."""
+        """Queue the run again with its current settings."""
         with self._held():
             assert start(self.project, "stack", self._options, "s", trust=True).run == self.run
 
-    def asked(self) -> Counter[Call]:
-        """How often each request came."""
+    def requests(self) -> Counter[Call]:
+        """Return how often each request arrived."""
         return Counter(
             (server.real.port, f"c{_IS.findall(str(one.body))[-1]}")
             for server in self._scenario.servers
@@ -176,35 +176,35 @@ class Trial:
         )
 
     def count(self, name: str) -> int:
-        """Calls that came to a server."""
+        """Return the number of calls that a server received."""
         return next(len(self._received(server)) for server in self._scenario.servers if server.name == name)
 
     def outcome(self) -> Outcome:
-        """What it has come to; after kills, nothing stored was asked again, and what may have been is listed."""
+        """Return the outcome; check that no stored call was repeated and that every possible repeat is listed."""
         info = run_info(self.project, self.run)
-        asked = self.asked()
-        assert {call: asked[call] for call in self.kept} == self.kept
+        requests = self.requests()
+        assert {call: requests[call] for call in self.stored} == self.stored
         listed = _calls(self.project, "sent")
-        assert all(times <= 1 + listed[call] for call, times in asked.items())
-        assert asked.total() - len(asked) <= self.kills * AT_ONCE
+        assert all(times <= 1 + listed[call] for call, times in requests.items())
+        assert requests.total() - len(requests) <= self.kills * AT_ONCE
         assert len(run_costs(self.project, info).ambiguous) == listed.total() <= self.kills * AT_ONCE
         check_sums(self.project, info)
-        return Outcome(info, _judged(self.project), asked)
+        return Outcome(info, _judged(self.project), requests)
 
     def _received(self, server: Server) -> Sequence[Received]:
         return server.real.received[self._before[server.name] :]
 
     def _keep(self) -> None:
-        now, asked = _calls(self.project, "done", "failed"), self.asked()
-        assert self.kept.keys() <= now.keys()
-        self.kept = {call: asked[call] for call in now}
+        now, requests = _calls(self.project, "done", "failed"), self.requests()
+        assert self.stored.keys() <= now.keys()
+        self.stored = {call: requests[call] for call in now}
 
     def _lives(self) -> bool:
         return is_alive(self.project.path)
 
     @contextmanager
     def _held(self) -> Iterator[None]:
-        """This process is the runner, so that none is started."""
+        """Hold the runner's lease in this process, so that no runner is started."""
         lease = Lease.acquire(self.project.database)
         assert lease is not None
         try:
@@ -214,7 +214,7 @@ class Trial:
 
 
 class Scenario:
-    """Servers and runners that trials share."""
+    """Servers and runners shared by trials."""
 
     def __init__(self, folder: Path, servers: Sequence[Server], runners: Runners) -> None:
         self.folder, self.servers, self.runners = folder, servers, runners
@@ -222,7 +222,7 @@ class Scenario:
 
     @contextmanager
     def trial(self, limits: str = "", **options: str) -> Iterator[Trial]:
-        """A run that waits for its runner."""
+        """Create a run that waits for its runner."""
         self._count += 1
         trial = Trial(self, self.folder / str(self._count), limits, options)
         try:
@@ -231,19 +231,19 @@ class Scenario:
             trial.project.close()
 
     def uninterrupted(self) -> tuple[Outcome, int]:
-        """What the run comes to, and how many commits it makes."""
+        """Return the outcome of an uninterrupted run and the number of its commits."""
         with self.trial() as trial:
             commits = trial.work()
             assert commits is not None
             outcome = trial.outcome()
         assert (outcome.info.state, len(outcome.items)) == ("complete", BY_RULES + ASKED)
-        assert set(outcome.asked.values()) == {1}
+        assert set(outcome.requests.values()) == {1}
         return outcome, commits
 
 
 @contextmanager
 def scenario(folder: Path) -> Iterator[Scenario]:
-    """The servers are up, and runners can be started."""
+    """Start the servers and prepare to start runners."""
     with ExitStack() as exits:
         servers = [Server("cheap"), Server("dear")]
         for server in servers:
@@ -251,59 +251,59 @@ def scenario(folder: Path) -> Iterator[Scenario]:
         yield Scenario(folder, servers, exits.enter_context(runners()))
 
 
-def check_same(found: Outcome, wanted: Outcome) -> None:
-    """A run that was killed and resumed is the one that was not, item by item, and asked nothing else."""
+def check_same(found: Outcome, expected: Outcome) -> None:
+    """Check that a killed and resumed run has the same items and requests as an uninterrupted one."""
     assert found.info.state == "complete"
-    assert found.items == wanted.items
-    assert found.asked.keys() == wanted.asked.keys()
+    assert found.items == expected.items
+    assert found.requests.keys() == expected.requests.keys()
 
 
 def check_killed(
-    made: Scenario,
-    wanted: Outcome,
+    setup: Scenario,
+    expected: Outcome,
     commit: Commit = NEVER,
     killed: Place | None = None,
     again: int = 0,
 ) -> int:
-    """Kill a run somewhere, and when it is resumed at a commit again; returns how often it was."""
-    with made.trial() as trial:
+    """Kill a run, and its resumption at commit ``again``; return how often it was killed."""
+    with setup.trial() as trial:
         if trial.work(commit, killed) is None:
             trial.resume()
             if trial.work(Commit(again)) is None:
                 trial.resume()
                 assert trial.work() is not None
-        check_same(trial.outcome(), wanted)
+        check_same(trial.outcome(), expected)
         return trial.kills
 
 
-def check_budget(made: Scenario, wanted: Outcome, call: int) -> None:
-    """A stage's budget holds over a kill, pauses the run, and once it is raised the run is as any other."""
-    with made.trial("max_calls = 3\n") as trial:
+def check_budget(setup: Scenario, expected: Outcome, call: int) -> None:
+    """Check that a stage's budget survives kills and pauses the run, and that a raised budget completes it."""
+    with setup.trial("max_calls = 3\n") as trial:
         assert trial.work(killed=Place("dear", call)) is None
         for _ in range(2):
             trial.resume()
             assert trial.work() is not None
             info = run_info(trial.project, trial.run)
             assert info.state == "paused"
-            assert (info.message or "").startswith("dear: The budget is used up: 3 of 3 calls were made")
+            assert (info.message or "").startswith("dear: The budget is used up: 3 of 3 calls were setup")
             assert trial.count("dear") == 3
-        assert _judged(trial.project).items() <= wanted.items.items()
+        assert _judged(trial.project).items() <= expected.items.items()
         trial.configure("max_calls = 20\n")
         trial.start_again()
         assert trial.work() is not None
-        check_same(trial.outcome(), wanted)
+        check_same(trial.outcome(), expected)
 
 
-def check_pause(made: Scenario, wanted: Outcome, call: int, later: int) -> None:
-    """A run that is to pause, and is killed so many calls later or has paused by then, goes on as any other."""
-    with made.trial() as trial:
+def check_pause(setup: Scenario, expected: Outcome, call: int, later: int) -> None:
+    """Check that a run killed ``later`` calls after a pause was requested (or paused by then) completes as usual."""
+    with setup.trial() as trial:
         ended = trial.work(killed=Place("dear", call + later), paused=Place("dear", call))
         if ended is not None:
             assert run_info(trial.project, trial.run).state == "paused"
-        assert _judged(trial.project).items() <= wanted.items.items()
+        assert _judged(trial.project).items() <= expected.items.items()
         trial.resume()
         assert trial.work() is not None
-        check_same(trial.outcome(), wanted)
+        check_same(trial.outcome(), expected)
 
 
 def _items() -> list[dict[str, Any]]:
@@ -311,11 +311,11 @@ def _items() -> list[dict[str, Any]]:
         {"question_id": f"r{n}", "completion_id": f"r{n}", "reference": r"\boxed{7}", "completion": r"So \boxed{7}."}
         for n in range(BY_RULES)
     ]
-    asked = [
+    requests = [
         {"question_id": f"q{n}", "completion_id": f"c{n}", "completion": f"It is {n}.", "reference": r"\boxed{7}"}
         for n in range(ASKED)
     ]
-    return by_rules + asked
+    return by_rules + requests
 
 
 def _judged(project: Project) -> dict[str, Item]:
@@ -329,7 +329,7 @@ def _judged(project: Project) -> dict[str, Item]:
 
 
 def _calls(project: Project, *states: str) -> Counter[tuple[int, str]]:
-    """Calls in some state, by the port they went to and what they were about."""
+    """Return the calls in some states, by the port they went to and the item."""
     found = project.database.reader().execute(
         "SELECT a.url, c.key FROM attempts AS a JOIN completions AS c ON c.id = a.completion_id "
         f"WHERE a.state IN ({', '.join('?' * len(states))})",

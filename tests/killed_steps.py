@@ -1,6 +1,6 @@
-"""Verbs that are killed at a step or a moment chosen by chance, in processes forked from one that has loaded them.
+"""Kill operations at a random step or moment, in processes forked from one that has loaded the program.
 
-A step is a call of anything written in C: a statement, a rename, a sync. A moment may lie within such a call.
+A step is a call of a C function: a statement, a rename, a sync. A moment may fall within such a call.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from workbench.labelling.bundling import bundle
 
 
 class Done(NamedTuple):
-    """What became of a verb.
+    """The outcome of an operation.
 
     Attributes:
-        killed: It did not come to its end.
-        steps: Its steps, and how long it took; only of one that came to its end.
+        killed: Whether it was killed before it finished.
+        steps: The number of its steps, and the seconds it took; only if it finished.
     """
 
     killed: bool
@@ -36,24 +36,24 @@ class Done(NamedTuple):
 
 
 class When(NamedTuple):
-    """When a verb is killed: at its step of that number, or after so many seconds."""
+    """When an operation is killed: at the step of that number, or after so many seconds."""
 
     step: int = 0
     moment: float = 0.0
 
 
-EVER = When()
-"""A verb comes to its end."""
+NOT_KILLED = When()
+"""The operation is not killed."""
 
 
 class Killer:
-    """Runs verbs; see `killer`."""
+    """Run operations; see `killer`."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
 
-    def run(self, verb: str, *arguments: object, when: When = EVER) -> Done:
-        """Run a verb until it is killed."""
+    def run(self, verb: str, *arguments: object, when: When = NOT_KILLED) -> Done:
+        """Run an operation until it ends or is killed."""
         assert self._process.stdin
         assert self._process.stdout
         print(json.dumps([verb, list(map(str, arguments)), *when]), file=self._process.stdin, flush=True)
@@ -62,7 +62,7 @@ class Killer:
 
 @contextmanager
 def killer() -> Iterator[Killer]:
-    """A process that runs verbs."""
+    """Start a process that runs operations."""
     command = [sys.executable, "-m", "tests.killed_steps"]
     root = Path(__file__).resolve().parents[1]
     with subprocess.Popen(command, cwd=root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
@@ -91,7 +91,7 @@ def _merge_runs(database: str, file: str) -> None:
 VERBS: dict[str, Callable[..., None]] = {"bundle": _bundle, "merge": _merge, "merge runs": _merge_runs}
 
 
-def _child(verb: str, arguments: list[str], step: int, moment: float, told: int) -> None:
+def _child(verb: str, arguments: list[str], step: int, moment: float, reader: int) -> None:
     steps = 0
 
     def count(_frame: Any, event: str, _what: Any) -> None:
@@ -102,7 +102,7 @@ def _child(verb: str, arguments: list[str], step: int, moment: float, told: int)
                 os.kill(os.getpid(), signal.SIGKILL)
 
     if moment:
-        # Whose default action ends the process wherever it is.
+        # The default action of SIGALRM ends the process wherever it is.
         signal.setitimer(signal.ITIMER_REAL, moment)
     else:
         sys.setprofile(count)
@@ -110,27 +110,27 @@ def _child(verb: str, arguments: list[str], step: int, moment: float, told: int)
     VERBS[verb](*arguments)
     sys.setprofile(None)
     signal.setitimer(signal.ITIMER_REAL, 0)
-    os.write(told, json.dumps([False, steps, time.monotonic() - began]).encode())
+    os.write(reader, json.dumps([False, steps, time.monotonic() - began]).encode())
     os._exit(0)
 
 
 def main() -> None:
-    """Run the verbs that are asked for on standard input."""
+    """Run the operations that are requested on standard input."""
     for line in sys.stdin:
         verb, arguments, step, moment = json.loads(line)
-        told, telling = os.pipe()
+        reader, writer = os.pipe()
         child = os.fork()
         if not child:
             try:
-                _child(verb, arguments, step, moment, telling)
+                _child(verb, arguments, step, moment, writer)
             finally:
                 os._exit(1)
-        os.close(telling)
+        os.close(writer)
         _, status = os.waitpid(child, 0)
-        with os.fdopen(told) as pipe:
-            said = pipe.read()
+        with os.fdopen(reader) as pipe:
+            reply = pipe.read()
         killed = os.WIFSIGNALED(status)
-        print(said if said and not killed else json.dumps([killed]), flush=True)
+        print(reply if reply and not killed else json.dumps([killed]), flush=True)
 
 
 if __name__ == "__main__":

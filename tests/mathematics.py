@@ -1,4 +1,4 @@
-"""Mathematics as people type it, and what of a text no view of it may lose; knows nothing of how texts are rendered."""
+"""Mathematics as people type it, and the parts of a text that every view must show; independent of the renderer."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SIGNS = {
     "mid": "|", "lfloor": "⌊", "rfloor": "⌋", "{": "{", "}": "}", "#": "#", "$": "$", "%": "%", "&": "&", "_": "_",
     "sin": "sin", "cos": "cos", "ln": "ln", "log": "log", "gcd": "gcd", "implies": "⇒", "parallel": "∥", "square": "□",
 }  # fmt: skip
-"""What must be seen of a macro."""
+"""Macro -> the text that must be shown for it."""
 
 _LAYOUT = re.compile(
     r"\\begin\{(?:array|alignat\*?|alignedat)\}\s*\{[^}]*\}|\\(?:begin|end)\{[^}]*\}|\\(?:left|right|[bB]igg?[lr]?)(?![A-Za-z])\s*\.?"
@@ -27,7 +27,7 @@ _GROUPING = re.compile(r"[{}\s^_]|(?<!\s)~|~(?!\s)")
 
 
 def must_be_seen(latex: str) -> str:
-    """The digits, letters, operators, brackets and relations of a formula, in their order."""
+    """Return the digits, letters, operators, brackets and relations of a formula, in order."""
     plain = _LAYOUT.sub(" ", latex.replace("&", " ") if "\\begin" in latex else latex)
     plain = _INDEX.sub(r" \1 ", plain)
     parts, at = [], 0
@@ -38,18 +38,18 @@ def must_be_seen(latex: str) -> str:
 
 
 def canonical(text: str) -> str:
-    """Without blanks; super- and subscripts, double-struck letters and primes as plain ones."""
+    """Remove blanks and replace super- and subscripts, double-struck letters and primes by plain characters."""
     plain = unicodedata.normalize("NFKC", "".join(text.split())) if not text.isascii() else "".join(text.split())
     return plain.replace("′", "'").replace("−", "-")
 
 
-def first_lost(wanted: str, shown: str) -> str:
-    """The place in what must be seen behind which it is not found in order in what is shown; "" when all of it is."""
+def first_lost(required: str, shown: str) -> str:
+    """Return the required text around the first character that is not shown in order; "" if all of it is shown."""
     at = 0
-    for place, character in enumerate(wanted):
+    for place, character in enumerate(required):
         at = shown.find(character, at) + 1
         if not at:
-            return wanted[max(place - 20, 0) : place + 10]
+            return required[max(place - 20, 0) : place + 10]
     return ""
 
 
@@ -77,7 +77,7 @@ OPERANDS = st.recursive(_NUMBER | _NAME, _bracketed, max_leaves=6)
 FORMULAS = st.tuples(
     st.lists(st.tuples(OPERANDS, _SPACE, _TIMES, _SPACE).map(_joined), min_size=1, max_size=6), OPERANDS
 ).map(lambda made: "".join(made[0]) + made[1])
-"""Formulas as they are typed without LaTeX, all of whose characters mean something."""
+"""Formulas typed without LaTeX, all of whose characters matter."""
 
 _ATOM = st.sampled_from(["2", "17", "x", "y", r"\alpha", r"\pi", "0.5", "AB", "|x|", r"\infty"])
 _BETWEEN = st.sampled_from(

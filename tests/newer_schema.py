@@ -1,4 +1,4 @@
-"""Programs that have a version more of the tables than a database was written with."""
+"""Programs with a newer schema than the database."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import pytest
 from workbench.core.database import migrations, schema
 
 EVENT_KINDS = "        , 'answer'\n"
-"""The last kind of a label event in ``schema.sql``: with another one, the table is made anew."""
+"""The last kind of a label event in ``schema.sql``: adding one rebuilds the table."""
 
 
 def newer(patch: pytest.MonkeyPatch, old: str, new: str, *fills: Callable[[sqlite3.Connection], object]) -> None:
-    """Let the program have a version more, which differs in one place of ``schema.sql``.
+    """Let the program have a newer schema version that differs in one place of ``schema.sql``.
 
     Args:
-        new: What stands there then.
-        fills: What fills it.
+        new: The replacement for ``old``.
+        fills: Migration functions that fill it.
     """
     text = schema.text()
     assert text.count(old) == 1
@@ -27,5 +27,5 @@ def newer(patch: pytest.MonkeyPatch, old: str, new: str, *fills: Callable[[sqlit
 
 
 def newer_events(patch: pytest.MonkeyPatch) -> None:
-    """Let the program have a version more, whose label events have one more kind."""
+    """Let the program have a newer schema version with one more kind of label event."""
     newer(patch, EVENT_KINDS, f"{EVENT_KINDS}        , 'more'\n")

@@ -1,4 +1,4 @@
-"""The two distributions as wheels, and environments with them: built and installed by uv from the package index."""
+"""The two distributions as wheels and environments with them, built and installed by uv from the package index."""
 
 from __future__ import annotations
 
@@ -18,34 +18,34 @@ PROJECTS = {CORE: ROOT / "parts" / "core", APP: ROOT}
 
 
 def read_project(name: str) -> dict[str, Any]:
-    """The table `project` of a distribution's pyproject.toml."""
+    """Return the table `project` of a distribution's pyproject.toml."""
     text = (PROJECTS[name] / "pyproject.toml").read_text(encoding="utf-8")
     project: dict[str, Any] = tomllib.loads(text)["project"]
     return project
 
 
-def built(project: Path, folder: Path) -> Path:
-    """The wheel of a project, in a folder."""
+def build_wheel(project: Path, folder: Path) -> Path:
+    """Build the wheel of a project in a folder."""
     command = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(folder)]
     done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=True)
     return Path((done.stdout + done.stderr).split()[-1])
 
 
-def uv(*arguments: str, given: str = "") -> subprocess.CompletedProcess[str]:
-    """What uv answers; it looks at no settings, and at no environment but one that is named."""
+def uv(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    """Run uv without configuration files and without the current environment."""
     command = [sys.executable, "-m", "uv", *arguments, "--quiet", "--no-config"]
     clean = {name: value for name, value in os.environ.items() if name != "VIRTUAL_ENV"}
-    return subprocess.run(command, input=given, capture_output=True, text=True, timeout=600, check=False, env=clean)
+    return subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=600, check=False, env=clean)
 
 
 @cache
 def why_unreachable() -> str:
-    """Why no package index can be asked; empty if one can."""
-    done = uv("pip", "compile", "-", given="msgspec")
+    """Return why no package index can be reached; empty if one can."""
+    done = uv("pip", "compile", "-", stdin="msgspec")
     return f"no package index: {done.stderr.strip().splitlines()[-1]}" if done.returncode else ""
 
 
 def require_index() -> None:
-    """Skip a test that needs packages where none can be had."""
+    """Skip a test that needs packages if no package index can be reached."""
     if why := why_unreachable():
         pytest.skip(why)

@@ -1,4 +1,4 @@
-"""The way from a pool of questions to two sets, stage by stage, each of which may be killed and begun again."""
+"""The pipeline from a pool of questions to two sets, stage by stage; each stage may be killed and restarted."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ JUDGES = tuple(f"judge-{number}" for number in range(1, 6))
 
 
 def stages(url: str) -> dict[str, list[str]]:
-    """The arguments of ``workbench``, stage by stage.
+    """Return the arguments of ``workbench``, stage by stage.
 
     Args:
-        url: Where the models of the sample answer.
+        url: The address of the sample's models.
     """
     of_draw = ["--where", "set=draw"]
     votes = [word for judge in JUDGES for word in ("--judge", judge)]
@@ -61,13 +61,13 @@ def stages(url: str) -> dict[str, list[str]]:
 
 
 def prepare(folder: Path, url: str) -> None:
-    """The plan of completions, with where the models really are."""
+    """Write the plan of completions with the real address of the models."""
     text = (SAMPLE / "pool_plan.toml").read_text(encoding="utf-8")
     (folder / "plan.toml").write_text(text.replace("http://127.0.0.1:8900/v1", url), encoding="utf-8")
 
 
 def run(folder: Path, arguments: list[str]) -> float:
-    """Carry a stage out to its end; one whose file is there already may say so. Returns the seconds it took."""
+    """Run a stage to its end and return the seconds it took; a stage whose file exists may report that."""
     began = time.monotonic()
     done = subprocess.run(
         _command(arguments), cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S, check=False
@@ -78,7 +78,7 @@ def run(folder: Path, arguments: list[str]) -> float:
 
 
 def kill_during(folder: Path, arguments: list[str], after: float) -> bool:
-    """Begin a stage and kill all that works on it after so many seconds; whether it was still at work then."""
+    """Start a stage and kill all its processes after some seconds; return whether it was still running."""
     process = subprocess.Popen(
         _command(arguments), cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
     )
@@ -93,7 +93,7 @@ def kill_during(folder: Path, arguments: list[str], after: float) -> bool:
 
 
 def outcome(folder: Path) -> dict[str, object]:
-    """All that must be the same however often a stage was killed."""
+    """Return everything that must be the same however often a stage was killed."""
     with closing(sqlite3.connect(folder / "p.db")) as connection:
         sets = connection.execute("SELECT name, version, kind, hex(digest) FROM sets ORDER BY name, version")
         counts = {
@@ -111,7 +111,7 @@ def _command(arguments: list[str]) -> list[str]:
 
 
 def _at_work(folder: Path, first: int) -> Iterator[int]:
-    """The command, its children, and the database's runner with its own."""
+    """Return the processes of the command and of the database's runner."""
     wanted = [first]
     if (pid := look(folder / "p.db")[0].pid) is not None:
         wanted.append(pid)

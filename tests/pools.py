@@ -1,4 +1,4 @@
-"""Pools of questions whose completions people have labelled, without texts: thousands in a moment."""
+"""Pools of questions with labelled completions but without texts: thousands are created quickly."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class Asked(NamedTuple):
     """A question and its completions.
 
     Attributes:
-        key: Its id; a completion's is this and its place, from 1.
-        people: One sign a completion: + and - for final labels, x conflict, l labelled by one, u unsuitable, ``.``
-            nothing.
-        models: One a completion.
+        key: The id of the question; a completion's id is this and its number, from 1.
+        people: One sign per completion: + and - final labels, x conflict, l labelled by one annotator, u unsuitable,
+            ``.`` unlabelled.
+        models: One model per completion.
     """
 
     key: str
@@ -36,10 +36,10 @@ class Asked(NamedTuple):
 
 
 def make_pool(folder: Path, questions: Iterable[Asked], *, gold: bool = False) -> Project:
-    """A project of them.
+    """Create a project with these questions.
 
     Args:
-        gold: Whether + and - are imported gold too.
+        gold: Whether + and - are also imported as gold.
     """
     project = make_project(folder)
     asked = list(questions)

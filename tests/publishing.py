@@ -1,4 +1,4 @@
-"""The sample as a frozen set, and as the folder it is published as."""
+"""The sample as a frozen set and as a published folder."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SAMPLE = Path(__file__).resolve().parent.parent / "sample_data"
 
 
 def sample_project(path: Path) -> Project:
-    """The sample's tuples and labels."""
+    """Create a project with the sample's tuples and labels."""
     project = open_project(path, create=True)
     import_files(project, plan_import([SAMPLE / "tuples.jsonl"]), dataset="sample")
     import_labels(project, SAMPLE / "labels.jsonl")
@@ -31,7 +31,7 @@ def sample_project(path: Path) -> Project:
 
 
 def copy_of(path: Path, folder: Path) -> Project:
-    """A database that was closed, as one of a test's own."""
+    """Copy a closed database into the test's folder."""
     shutil.copy(path, folder / "p.db")
     return open_project(folder / "p.db")
 
@@ -47,7 +47,7 @@ def freeze(
     report: SetReport | None = None,
     config: str = "{}",
 ) -> StoredSet:
-    """Freeze these items, or all with gold, as they stand now."""
+    """Freeze these items, or all items with gold, in their current state."""
     items = tuple(with_gold(project) if members is None else members)
     made = report or SetReport(
         name=name, version=None, kind=kind, questions=0, tuples=0, strata=(), shortfall=(), excluded={}, seed=7
@@ -69,7 +69,7 @@ def freeze(
 
 
 def with_gold(project: Project) -> list[ItemMember]:
-    """Every item with gold, as it stands now."""
+    """Return every item with gold, in its current state."""
     rows = project.database.reader().execute(
         f"SELECT c.id, {GOLD}, {GOLD_FROM}, {SUBTYPE} FROM {FROM_ITEMS} WHERE ({GOLD}) IS NOT NULL ORDER BY c.id"
     )
@@ -80,11 +80,11 @@ def with_gold(project: Project) -> list[ItemMember]:
 
 
 HOSTILE = "A ](http://x) --- : { [no] #title 'é' \u2028 \x1b[31m"
-"""A title that breaks whatever does not take it for a text."""
+"""A title that breaks every format that does not escape it."""
 
 
 def publish_sample(folder: Path) -> Publication:
-    """Two sets of the sample as one folder; the database stands beside it."""
+    """Publish two sets of the sample as one folder, next to the database."""
     project = sample_project(folder.with_name(f"{folder.name}.db"))
     freeze(project)
     freeze(

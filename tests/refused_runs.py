@@ -1,4 +1,4 @@
-"""Runs on servers that refuse: for a while, so often a minute, from some call on, or each nth reply; as it counts.
+"""Runs on servers that reject calls: for a while, above a rate, from some call on, or every nth reply.
 
 Time may be faster for both sides, so that a limit a minute takes no minute.
 """
@@ -38,7 +38,7 @@ _NUMBER = re.compile(r"It is (\d+)\.")
 
 
 def fast_clock(speed: float) -> type[Clock]:
-    """A clock that goes so many times as fast."""
+    """Speed up the clock by a factor."""
 
     class FastClock(Clock):
         def now(self) -> float:
@@ -55,15 +55,15 @@ def refusal(status: int, message: str, headers: dict[str, str] | None = None, **
 
 
 Refuses = Callable[["Refusing", Received], Scripted | None]
-"""What a server refuses a call with; None serves it."""
+"""Returns the rejection of a call; None serves it."""
 
 
 class Refusing:
-    """A server that judges by the number of an item, and counts.
+    """A server that judges by the number of an item, and counts calls.
 
     Args:
-        cuts: Each reply whose number is a multiple of this is cut off; it is paid for. 0: none is.
-        speed: How many times as fast its time and that of its clients is.
+        cuts: Every reply whose number is a multiple of this is truncated but billed; 0 for none.
+        speed: The factor by which time runs faster for the server and its clients.
     """
 
     def __init__(self, refuses: Refuses, cuts: int = 0, speed: float = 3.0) -> None:
@@ -77,13 +77,13 @@ class Refusing:
 
     @property
     def now(self) -> float:
-        """Seconds since the first call."""
+        """Return the seconds since the first call."""
         self._began = self._began or time.monotonic()
         return (time.monotonic() - self._began) * self.speed
 
     @property
     def wasted(self) -> int:
-        """Calls that no verdict came of."""
+        """Return the number of calls without a verdict."""
         return self.requests - len(self.served)
 
     def answer(self, received: Received) -> Scripted:
@@ -106,7 +106,7 @@ class Refusing:
 
 
 def overloaded_for(seconds: float, after: int = 100) -> Refuses:
-    """It has too much to do for a while, from when it has served so many on."""
+    """Overloaded for some seconds after it has served ``after`` calls."""
     ends: list[float] = []
 
     def refuses(server: Refusing, _: Received) -> Scripted | None:
@@ -120,7 +120,7 @@ def overloaded_for(seconds: float, after: int = 100) -> Refuses:
 
 
 def fifty_every(seconds: float) -> Refuses:
-    """And says only when to come again."""
+    """Fifty calls per interval; a rejection tells only when to retry."""
 
     def refuses(server: Refusing, _: Received) -> Scripted | None:
         window, second = divmod(server.now, seconds)
@@ -133,7 +133,7 @@ def fifty_every(seconds: float) -> Refuses:
 
 
 def served_a_day(most: int) -> Refuses:
-    """Until somebody sends another key."""
+    """A daily limit, until the key changes."""
 
     def refuses(server: Refusing, received: Received) -> Scripted | None:
         if len(server.served) < most or NEW_KEY in received.headers["authorization"]:
@@ -144,7 +144,7 @@ def served_a_day(most: int) -> Refuses:
 
 
 def revoked_after(most: int) -> Refuses:
-    """The first key, that is."""
+    """Revoke the first key after ``most`` calls."""
 
     def refuses(server: Refusing, received: Received) -> Scripted | None:
         if len(server.served) < most or NEW_KEY in received.headers["authorization"]:
@@ -166,14 +166,14 @@ class RefusedRun:
         self._project, self._server, self._items = project, server, items
 
     def start(self, **more: str) -> RunInfo:
-        """Have the run done as far as it goes; with the same options again it goes on."""
+        """Run as far as possible; with the same options again the run continues."""
         raise NotImplementedError
 
     def _options(self, more: Mapping[str, str]) -> dict[str, str]:
         return {"base_url": self._server.url, "model": "m", "api_key_env": "JUDGE_KEY", **more}
 
     def check_whole(self, ended: RunInfo) -> None:
-        """Every item has the verdict of its own reply, no reply was asked for twice, and the costs are the server's."""
+        """Check that every item has the verdict of its own reply, no reply was requested twice, and the costs agree."""
         assert (ended.state, ended.done) == ("complete", self._items), ended.message
         assert ended.verdicts == {"correct": self._items // 2, "incorrect": self._items // 2, "abstain": 0, "error": 0}
         assert set(self.refusing.served.values()) == {1}
@@ -185,7 +185,7 @@ class RefusedRun:
         assert told == pytest.approx(self.refusing.cost, rel=0.01)
 
     def check_paused(self, ended: RunInfo, words: str) -> None:
-        """What was answered has its verdict, and nothing else."""
+        """Check that exactly the answered items have verdicts."""
         assert ended.state == "paused"
         assert words in (ended.message or "")
         assert ended.done == len(self.refusing.served)
@@ -194,7 +194,7 @@ class RefusedRun:
         assert self._wrong() == []
 
     def _wrong(self) -> list[str]:
-        """Items whose verdict isn't the one that the server gave."""
+        """Return the items whose verdict differs from the server's."""
         rows = self._project.database.reader().execute(
             "SELECT c.key, v.outcome FROM verdicts AS v JOIN completions AS c ON c.id = v.completion_id"
         )
@@ -202,7 +202,7 @@ class RefusedRun:
 
 
 class HereRun(RefusedRun):
-    """In this process, where time can be faster."""
+    """A run in this process, where time can be faster."""
 
     def __init__(self, runs: HereRunner, refusing: Refusing, server: ScriptedServer, items: int) -> None:
         super().__init__(runs.project, refusing, server, items)
@@ -214,21 +214,21 @@ class HereRun(RefusedRun):
 
 
 class CommandedRun(RefusedRun):
-    """By ``workbench verify`` and the runner that it starts.
+    """A run by ``workbench verify`` and the runner that it starts.
 
     Attributes:
-        said: What the command ended with.
+        finished: The finished command.
     """
 
-    said: subprocess.CompletedProcess[str]
+    finished: subprocess.CompletedProcess[str]
 
     def start(self, **more: str) -> RunInfo:
-        given = [word for name, value in self._options(more).items() for word in ("-o", f"{name}={value}")]
-        self.said = self.workbench("verify", "llm-judge", "--name", "j", *given)
+        words = [word for name, value in self._options(more).items() for word in ("-o", f"{name}={value}")]
+        self.finished = self.workbench("verify", "llm-judge", "--name", "j", *words)
         return run_info(self._project, 1)
 
     def workbench(self, verb: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """A command about the project, in a process of its own."""
+        """Run a command on the project in a separate process."""
         command = [sys.executable, "-m", "workbench", verb, str(self._project.path), *arguments]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert "Traceback" not in done.stderr
@@ -236,18 +236,18 @@ class CommandedRun(RefusedRun):
 
     def check_whole(self, ended: RunInfo) -> None:
         super().check_whole(ended)
-        assert self.said.returncode == 0, self.said.stderr
+        assert self.finished.returncode == 0, self.finished.stderr
 
     def check_paused(self, ended: RunInfo, words: str) -> None:
         super().check_paused(ended, words)
-        assert self.said.returncode == 3
-        for told in (self.said.stderr, self.workbench("runs", "show", "1").stdout):
+        assert self.finished.returncode == 3
+        for told in (self.finished.stderr, self.workbench("runs", "show", "1").stdout):
             assert words in " ".join(told.split())
 
 
 @contextmanager
 def refused_run(folder: Path, refusing: Refusing, items: int) -> Iterator[HereRun]:
-    """A judge's run on so many items, in this process."""
+    """Create a judge's run on so many items in this process."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(caller, "Clock", fast_clock(refusing.speed))
         _prepare(folder, patch)
@@ -258,7 +258,7 @@ def refused_run(folder: Path, refusing: Refusing, items: int) -> Iterator[HereRu
 
 @contextmanager
 def refused_command(folder: Path, refusing: Refusing, items: int, latency: float = 0.2) -> Iterator[CommandedRun]:
-    """A judge's run on so many items, by the command; the server's time is everybody's."""
+    """Create a judge's run on so many items by the command; the server runs in real time."""
     assert refusing.speed == 1
     with pytest.MonkeyPatch.context() as patch:
         _prepare(folder, patch)

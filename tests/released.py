@@ -1,4 +1,4 @@
-"""Rows in the released VerifyBench schema, our own inventions."""
+"""Custom rows in the released VerifyBench schema."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ VALUES = st.recursive(
 
 
 def released_row(number: int, **changes: object) -> dict[str, Any]:
-    """Two completions a question, the first one correct."""
+    """Return a row with two completions per question, the first one correct."""
     return {
         "question_id": f"q{number // 2}",
         "completion_id": f"c{number}",
@@ -40,7 +40,7 @@ def released_row(number: int, **changes: object) -> dict[str, Any]:
 
 @st.composite
 def released_rows(draw: st.DrawFn) -> list[dict[str, Any]]:
-    """Rows in the released schema: any text, any unknown keys, any order, an optional field missing here and there."""
+    """Draw rows in the released schema: any text, any unknown keys, any order, missing optional fields."""
     rows = []
     for number in range(draw(st.integers(1, 4))):
         known = released_row(

@@ -1,4 +1,4 @@
-"""The real ``workbench replay`` in a process of its own."""
+"""The real ``workbench replay`` in a separate process."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 
 class Replay(NamedTuple):
-    """A server at work.
+    """A running server.
 
     Attributes:
-        url: What to give as base_url.
-        report: What it printed when it was ready.
-        process: The server.
+        url: The value for base_url.
+        report: The JSON document it printed when it was ready.
+        process: The server's process.
     """
 
     url: str
@@ -40,6 +40,6 @@ def replay(file: Path, *arguments: str) -> Iterator[Replay]:
 
 
 def write_lines(file: Path, lines: list[dict[str, Any]]) -> Path:
-    """JSON lines in a file."""
+    """Write JSON lines to a file."""
     file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     return file

@@ -1,6 +1,6 @@
-"""Matrices of cases: ``@pytest.mark.few`` keeps a few of them in every run; the others are in soak.
+"""Select representatives of test matrices: ``@pytest.mark.few`` keeps a few cases in every run, the others run in soak.
 
-Without a number it keeps what covers each value of each parameter, ``few(5)`` keeps every fifth case.
+Without a number it keeps cases that cover each value of each parameter; ``few(5)`` keeps every fifth case.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import pytest
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark as ``soak`` what others of the same test stand for, before pytest selects by marks."""
+    """Mark the cases that representatives cover as ``soak``, before pytest selects by marks."""
     tests = defaultdict[str, list[pytest.Item]](list)
     for item in items:
         if item.get_closest_marker("few") and not item.get_closest_marker("soak"):
@@ -28,13 +28,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def features(case: pytest.Item) -> frozenset[tuple[str, str]]:
-    """A case's values, by parameter."""
+    """Return a case's parameter values."""
     assert isinstance(case, pytest.Function)
     return frozenset((name, repr(value)) for name, value in case.callspec.params.items())
 
 
 def covering(matrix: Iterable[frozenset[tuple[str, str]]]) -> set[int]:
-    """Places of a few cases that have each feature; those along the diagonal, which share none, come first."""
+    """Return the indices of a few cases that cover all features, preferring cases that share none (the diagonal)."""
     cases = list(matrix)
     kept, seen = set[int](), set[tuple[str, str]]()
     for only_new in (True, False):

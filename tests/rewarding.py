@@ -1,4 +1,4 @@
-"""A reward server as users start it, a client that costs little, and what the verdicts must be."""
+"""A reward server as users start it, and a cheap client."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.background import PATIENCE_S, until
 
 
 class Answer(NamedTuple):
-    """What came back, and the seconds it took."""
+    """The response, and the seconds it took."""
 
     status: int
     headers: dict[str, str]
@@ -29,7 +29,7 @@ class Answer(NamedTuple):
 
 
 class Launched(NamedTuple):
-    """A reward server in a process of its own."""
+    """A reward server in a separate process."""
 
     process: subprocess.Popen[str]
     url: str
@@ -40,7 +40,7 @@ class Launched(NamedTuple):
         return urlsplit(self.url).port or 0
 
     def health(self) -> dict[str, Any]:
-        """What the server says of itself."""
+        """Return the server's health document."""
         answer = httpx.get(f"{self.url}/health", headers={"Host": "localhost"}, timeout=PATIENCE_S)
         found: dict[str, Any] = answer.json()
         return found
@@ -51,13 +51,13 @@ class Launched(NamedTuple):
 
 @contextmanager
 def launched(folder: Path, *arguments: object, **environment: str) -> Iterator[Launched]:
-    """``workbench reward-server`` with these arguments, on a free port unless they name one; killed at the end."""
+    """Run ``workbench reward-server`` with these arguments, on a free port unless they name one; kill it at the end."""
     log = folder / "server.log"
-    given = list(map(str, arguments))
-    port = [] if "--port" in given else ["--port", "0"]
+    words = list(map(str, arguments))
+    port = [] if "--port" in words else ["--port", "0"]
     with log.open("a") as stderr:
         process = subprocess.Popen(
-            [sys.executable, "-m", "workbench", "reward-server", *port, "--json", *given],
+            [sys.executable, "-m", "workbench", "reward-server", *port, "--json", *words],
             stdout=subprocess.PIPE,
             stderr=stderr,
             text=True,
@@ -76,7 +76,7 @@ def launched(folder: Path, *arguments: object, **environment: str) -> Iterator[L
 
 
 class Client:
-    """One connection that is kept; it is opened anew when the server has closed it."""
+    """A persistent connection that is reopened after the server has closed it."""
 
     def __init__(self, port: int) -> None:
         self._port = port
@@ -86,8 +86,8 @@ class Client:
         """Send a body.
 
         Raises:
-            OSError: The connection failed; whether the request was taken isn't known.
-            asyncio.IncompleteReadError: It failed while the answer came.
+            OSError: The connection failed; whether the request was processed is unknown.
+            asyncio.IncompleteReadError: It failed while the response arrived.
         """
         lines = [f"{name.replace('_', '-')}: {value}\r\n" for name, value in headers.items()]
         head = (
@@ -117,8 +117,8 @@ class Client:
             self._streams = None
 
 
-async def asked(port: int, body: bytes) -> Answer:
-    """The answer of ``POST /reward`` over a connection of its own."""
+async def post_reward(port: int, body: bytes) -> Answer:
+    """Return the response to ``POST /reward`` over a new connection."""
     client = Client(port)
     try:
         return await client.post("/reward", body)

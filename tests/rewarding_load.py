@@ -1,8 +1,8 @@
-"""Mixed hostile load for the reward server, every answer of which is checked.
+"""Mixed hostile load for the reward server; every response is checked.
 
-Most requests are short completions that are decided at once. Among them come inputs that need a worker, crafted short
-texts, megabytes, batches, and bodies that are no requests at all. Each answer is compared with the verdict that the
-verifier gives when it is asked directly, and must bring back the id it was asked with. Latency is what clients see.
+Most requests are short completions that are decided immediately. The others are inputs that need a worker, crafted
+short texts, megabytes, batches, and bodies that are not valid requests. Each response is compared with the verdict of
+a direct call of the verifier, and must contain the id of its request. Latency is measured by the clients.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from workbench.verifiers.base import Pending
 from workbench.verifiers.rules.verifier import Rules
 
 SHARES = {"fast": 0.82, "crafted": 0.05, "heavy": 0.05, "long": 0.03, "batch": 0.02, "broken": 0.03}
-"""Requests by kind."""
+"""The shares of requests by kind."""
 
 _SAMPLE = Path(__file__).resolve().parents[1] / "sample_data" / "tuples.jsonl"
 _BATCH = 8
@@ -38,13 +38,13 @@ _PAUSE_S = 0.1
 
 
 class Case(Struct, frozen=True):
-    """One input and what the verifier says of it."""
+    """An input and the verifier's verdict on it."""
 
     input: VerifierInput
     verdict: Verdict
 
     @property
-    def told(self) -> tuple[str, float | None, str | None]:
+    def expected(self) -> tuple[str, float | None, str | None]:
         return self.verdict.outcome.word, self.verdict.score, self.verdict.reason
 
 
@@ -52,10 +52,10 @@ class Cases(Struct, frozen=True):
     """The inputs.
 
     Attributes:
-        fast: Sample rows that are decided at once.
-        crafted: Short hostile inputs that are decided at once.
+        fast: Sample rows that are decided immediately.
+        crafted: Short hostile inputs that are decided immediately.
         heavy: Inputs that need a worker.
-        long: Megabytes, mostly hostile.
+        long: Inputs of megabytes, mostly hostile.
     """
 
     fast: list[Case]
@@ -65,14 +65,14 @@ class Cases(Struct, frozen=True):
 
 
 class Tally(Struct):
-    """What came back.
+    """Counts and latencies of responses.
 
     Attributes:
         fast: Seconds that requests on the fast path took.
         slow: Seconds the others took.
-        counts: Requests by kind and answers by what was wrong with them; "late" are timeouts where the verifier, asked
-            directly, had decided in time, or the reverse. Requests that found no room ("refused") or whose connection
-            failed ("cut off") were sent again.
+        counts: Requests by kind and responses by fault; "late" are timeouts where the direct call decided in time, or
+            the reverse. Requests that were rejected for lack of room ("refused") or whose connection failed
+            ("cut off") are sent again.
     """
 
     fast: list[float] = field(default_factory=list)
@@ -80,17 +80,17 @@ class Tally(Struct):
     counts: Counter[str] = field(default_factory=Counter)
 
     def check(self, case: Case, name: str, answer: dict[str, Any]) -> None:
-        """Compare one answer with what it must be."""
+        """Compare a response with the expected verdict."""
         self.counts["answers"] += 1
         if answer["id"] != name:
             self.counts["crossed"] += 1
-        elif (answer["verdict"], answer["score"], answer["reason"]) != case.told:
+        elif (answer["verdict"], answer["score"], answer["reason"]) != case.expected:
             either = {answer["reason"], case.verdict.reason} & {*_TOOK_TOO_MUCH}
             self.counts["late" if either else "wrong"] += 1
 
 
 def gathered() -> Cases:
-    """Sample rows and hostile inputs with their direct verdicts, by the path they take."""
+    """Return sample rows and hostile inputs with their direct verdicts, grouped by path."""
     rows = [json.loads(line) for line in _SAMPLE.read_text(encoding="utf-8").splitlines()]
     sample = [
         VerifierInput(item=0, question=row["question"], reference=row["answer"], completion=row["completion"])
@@ -111,10 +111,10 @@ def gathered() -> Cases:
 
 
 class Load:
-    """Clients that send so many requests, each waiting for its answer before the next.
+    """Clients that send requests, each waiting for its response before the next.
 
     Args:
-        pace: Requests a second at most, over all clients; as fast as they can if None.
+        pace: The maximum number of requests per second over all clients; unlimited if None.
     """
 
     def __init__(self, server: Launched, cases: Cases, *, pace: float | None = None) -> None:
@@ -124,7 +124,7 @@ class Load:
         self.tally = Tally()
 
     async def drive(self, requests: int, clients: int, seed: int = 0) -> Tally:
-        """Send them; what came back, over all calls."""
+        """Send the requests; return the tally of all calls so far."""
         numbers = iter(range(requests))
         began = asyncio.get_running_loop().time()
 
@@ -159,7 +159,7 @@ class Load:
             self.tally.check(case, item["id"], one)
 
     async def _persistent(self, client: Client, body: bytes) -> Answer:
-        """Ask until there is an answer, as clients do."""
+        """Retry until there is a response, as clients do."""
         for _ in range(_PATIENCE):
             try:
                 answer = await client.post("/reward", body)
@@ -175,19 +175,19 @@ class Load:
 
 
 def memory_mb(server: Launched) -> float:
-    """Resident memory of the server and all its processes."""
+    """Return the resident memory of the server and all its processes."""
     process = psutil.Process(server.process.pid)
     return sum(one.memory_info().rss for one in (process, *process.children(recursive=True))) / 1e6
 
 
 def _item(case: Case, name: str, kind: str) -> dict[str, Any]:
-    given = case.input
-    # Another question, and what a worker found before is not remembered.
-    question = f"{given.question} ({name})" if kind == "heavy" else given.question
+    source = case.input
+    # A changed question keeps the verdict out of the cache.
+    question = f"{source.question} ({name})" if kind == "heavy" else source.question
     return {
         "id": name,
         "question": question,
-        "reference": given.reference,
-        "completion": given.completion,
-        "subtype": given.subtype,
+        "reference": source.reference,
+        "completion": source.completion,
+        "subtype": source.subtype,
     }

@@ -1,4 +1,4 @@
-"""What tests of completions share: plans of models on scripted servers, and what they have written."""
+"""Helpers for tests of completions: plans of models on scripted servers, and the completions they write."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from workbench.benchmarks.sampling.planning import plan_in
 from workbench.core.project import Project
 
 Answer = Callable[[str, str], str | Scripted]
-"""What a model says to a question: called with the model's name and the question."""
+"""Returns the model's reply, given the model's name and the question."""
 
 
 def write_plan(folder: Path, url: str, models: Mapping[str, str], head: str = "") -> Path:
-    """A plan of the set ``draw``: model -> further lines of its table; ``head`` are lines before the tables."""
+    """Write a plan of the set ``draw``: model -> further lines of its table; ``head`` are lines before the tables."""
     tables = "".join(f'[[models]]\nname = "{name}"\n{lines}\n' for name, lines in models.items())
     defaults = f'[defaults]\nbase_url = "{url}"\nserver = "vllm"\n'
     file = folder / "plan.toml"
@@ -28,22 +28,22 @@ def write_plan(folder: Path, url: str, models: Mapping[str, str], head: str = ""
 
 
 def plan(project: Project, url: str, models: Mapping[str, str], head: str = "") -> CompletionPlan:
-    """The same, read."""
+    """Write such a plan and load it."""
     return plan_in(project, write_plan(project.path.parent, url, models, head))
 
 
 def answering(answer: Answer) -> Callable[[Received], str | Scripted]:
-    """A script for a server that looks at the model and the question."""
+    """Return a server script that replies by model and question."""
     return lambda received: answer(received.body["model"], received.body["messages"][-1]["content"])
 
 
-def carry_out(project: Project, wanted: CompletionPlan, *, again: bool = False) -> CompletionsWritten:
-    """Complete, with the user's trust."""
-    return complete(project, wanted, again=again, trust=True)
+def carry_out(project: Project, plan_to_run: CompletionPlan, *, again: bool = False) -> CompletionsWritten:
+    """Run `complete` with the user's trust."""
+    return complete(project, plan_to_run, again=again, trust=True)
 
 
 def completions(project: Project) -> list[tuple[int, str, str, str, dict[str, Any]]]:
-    """(row id, key, model, text, extra) of all completions in the order of their row ids."""
+    """Return (row id, key, model, text, extra) of all completions in the order of their row ids."""
     rows = project.database.reader().execute(
         "SELECT c.id, c.key, m.name, t.text, t.extra FROM completions AS c JOIN completion_text AS t ON t.id = c.id "
         "JOIN models AS m ON m.id = c.model_id ORDER BY c.id"

@@ -1,4 +1,4 @@
-"""Projects of code whose tests have been run already: outcomes put straight into the tables."""
+"""Projects of code with complete test runs: outcomes are inserted directly into the tables."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from workbench.runs.store.verdicts import TestResult
 from workbench.verifiers.execution.verifier import ExecutionVerifier
 
 Outcomes = Mapping[str, Mapping[str, str]]
-"""Task id -> solution id -> one letter a test, the suites base and plus with a bar between them."""
+"""Task id -> solution id -> one letter per test, with a bar between the suites base and plus."""
 
 
 def real_solutions(shared_data: Path) -> list[dict[str, Any]]:
@@ -27,7 +27,7 @@ def real_solutions(shared_data: Path) -> list[dict[str, Any]]:
 
 
 def outcomes_of(rows: Sequence[Mapping[str, Any]]) -> Outcomes:
-    """What real solutions are recorded to have passed."""
+    """Return the recorded outcomes of real solutions."""
     found: dict[str, dict[str, str]] = {}
     for row in rows:
         found.setdefault(row["task_id"], {})[row["solution_id"]] = f"{row['per_test']}|{row['plus']}"
@@ -42,12 +42,12 @@ def scored_project(
     flagged: Sequence[str] = (),
     rows: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Project:
-    """A project with a complete run of ``execution`` on both suites.
+    """Create a project with a complete run of ``execution`` on both suites.
 
     Args:
-        ms: Mean time of a test by ``task/solution``; 1 where nothing is said.
-        flagged: Ground truths, as ``task/solution``.
-        rows: More fields of solutions, by ``task/solution``.
+        ms: Mean milliseconds per test by ``task/solution``; the default is 1.
+        flagged: Ground-truth solutions, as ``task/solution``.
+        rows: Additional fields of solutions, by ``task/solution``.
     """
     ms, rows = ms or {}, rows or {}
     problems = [_problem(task, max(found.values(), key=len)) for task, found in outcomes.items()]
@@ -75,7 +75,7 @@ def scored_project(
 
 
 def complete_run(connection: Any, name: str, suite: str) -> int:
-    """A run that has been complete, without results."""
+    """Insert a complete run without results."""
     run = bound_run(connection, name, ExecutionVerifier(suite=suite), {"suite": suite})
     runs.queue(connection, run, Selection(), 1, 1)
     runs.complete(connection, run, 1)
@@ -83,7 +83,7 @@ def complete_run(connection: Any, name: str, suite: str) -> int:
 
 
 def put_scores(project: Project, name: str, scores: Mapping[str, float | None], suite: str = "whole") -> int:
-    """A complete run of a verifier with these scores, by ``task/solution``."""
+    """Insert a complete run of a verifier with these scores, by ``task/solution``."""
     with project.database.write() as connection:
         items = dict(connection.execute("SELECT key, id FROM completions"))
         run = complete_run(connection, name, suite)
@@ -109,9 +109,9 @@ def _problem(task: str, longest: str) -> Problem:
 
 def _results(outcomes: Outcomes, items: Mapping[str, int], ms: Mapping[str, float]) -> Any:
     for task, found in outcomes.items():
-        for name, said in found.items():
+        for name, outcomes_of_task in found.items():
             key = f"{task}/{name}"
-            for suite, letters in zip(("base", "plus"), said.split("|"), strict=False):
+            for suite, letters in zip(("base", "plus"), outcomes_of_task.split("|"), strict=False):
                 if letters:
                     execution = Execution(outcomes=letters, level="L3", ms=ms.get(key, 1.0))
                     yield TestResult(items[key], suite, execution)

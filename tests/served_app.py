@@ -1,4 +1,4 @@
-"""What the tests of `workbench serve` share: a server in this process, and clients that behave like its page."""
+"""Helpers for tests of `workbench serve`: a server in this process, and clients that behave like its page."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from workbench.app.web.serve.server import serving
 from workbench.core.project import Project
 from workbench.labelling import tokens
 
-STAND_IN = Path(__file__).resolve().parent / "servers" / "drawn.py"
+FAKE_APP = Path(__file__).resolve().parent / "servers" / "drawn.py"
 SIZE = "width=120&height=40"
 STILL_S = 0.5
-"""Seconds without a frame after which the app counts as still."""
+"""Seconds without a frame after which the app counts as idle."""
 
 
-def stand_in(name: str) -> list[str]:
-    """A process that behaves like the app, and starts in no time."""
-    return [sys.executable, "-S", str(STAND_IN), name]
+def fake_app(name: str) -> list[str]:
+    """Return the command of a fast process that behaves like the app."""
+    return [sys.executable, "-S", str(FAKE_APP), name]
 
 
 def real_app(database: Path) -> Callable[[str], Sequence[str]]:
-    """The app itself."""
+    """Return the command of the real app."""
     return lambda name: [
         *(sys.executable, "-P", "-m", "workbench", "open", str(database)),
         *(f"--as={name}", "--at=annotate"),
@@ -42,16 +42,16 @@ def real_app(database: Path) -> Callable[[str], Sequence[str]]:
 
 @asynccontextmanager
 async def served(
-    project: Project, command: Callable[[str], Sequence[str]] = stand_in, *, most: int = 16, **address: Any
+    project: Project, command: Callable[[str], Sequence[str]] = fake_app, *, most: int = 16, **address: Any
 ) -> AsyncIterator[Address]:
-    """A server on a free port of this machine."""
+    """Run a server on a free port of this machine."""
     async with serving(project, Address(**{"host": "127.0.0.1", "port": 0, **address}), command, most) as found:
         yield found
 
 
 @asynccontextmanager
 async def browser(address: Address, link: str | None = None) -> AsyncIterator[aiohttp.ClientSession]:
-    """A client with cookies of its own, come in by a link."""
+    """Open a client with a separate cookie jar; log it in if a link is given."""
     jar = aiohttp.CookieJar(unsafe=True)
     async with aiohttp.ClientSession(f"http://127.0.0.1:{address.port}", cookie_jar=jar) as client:
         if link is not None:
@@ -61,30 +61,30 @@ async def browser(address: Address, link: str | None = None) -> AsyncIterator[ai
 
 
 @asynccontextmanager
-async def come_in(project: Project, address: Address, name: str) -> AsyncIterator[aiohttp.ClientSession]:
-    """A client of a person who has used a link."""
+async def sign_in(project: Project, address: Address, name: str) -> AsyncIterator[aiohttp.ClientSession]:
+    """Open a client of an annotator who has used a link."""
     async with browser(address, tokens.new_link(project, name)) as client:
         yield client
 
 
 def origin(address: Address) -> str:
-    """What a page of the server says it is from."""
+    """Return the origin of the server's page."""
     return f"http://127.0.0.1:{address.port}"
 
 
 class Tab:
-    """The app's page, as far as the server can tell."""
+    """The app's page, as the server sees it."""
 
     def __init__(self, socket: ClientWebSocketResponse) -> None:
         self.socket = socket
         self.seen = b""
 
     async def press(self, keys: str) -> None:
-        """Type."""
+        """Type keys."""
         await self.say(["stdin", keys])
 
     async def press_until(self, keys: str, condition: Callable[[], object]) -> None:
-        """Press again and again until something is so, reading what is drawn meanwhile."""
+        """Press keys repeatedly until a condition holds, reading frames in between."""
         reading = asyncio.create_task(self.end())
         async with asyncio.timeout(PATIENCE_S):
             while not condition():
@@ -98,7 +98,7 @@ class Tab:
         await self.socket.send_str(json.dumps(message))
 
     async def wait_for(self, text: str) -> None:
-        """Read on until the app has drawn a text; what came before it is left behind."""
+        """Read until the app has drawn a text; earlier frames are discarded."""
         wanted = text.encode()
         async with asyncio.timeout(PATIENCE_S):
             while wanted not in self.seen:
@@ -108,13 +108,13 @@ class Tab:
         self.seen = self.seen.partition(wanted)[2]
 
     async def be_still(self) -> None:
-        """Read on until nothing more is drawn: the app ignores a key pressed before it has noted what it has drawn."""
+        """Read until no more frames arrive: the app ignores a key pressed before the last frame is acknowledged."""
         with suppress(TimeoutError):
             while True:
                 await asyncio.wait_for(self.socket.receive(), STILL_S)
 
     async def end(self) -> int | None:
-        """Read until the server ends it; the code it gives."""
+        """Read until the server closes the socket; return the close code."""
         async with asyncio.timeout(PATIENCE_S):
             async for _ in self.socket:
                 pass
@@ -123,21 +123,21 @@ class Tab:
 
 @asynccontextmanager
 async def tab(client: aiohttp.ClientSession, address: Address, *, autoping: bool = True) -> AsyncIterator[Tab]:
-    """Open the page's socket; leaving the context closes the page."""
+    """Open the page's socket; close the page at the end of the block."""
     headers = {"Origin": origin(address)}
     async with client.ws_connect(f"/ws?{SIZE}", headers=headers, max_msg_size=0, autoping=autoping) as socket:
         yield Tab(socket)
 
 
 async def until(condition: Callable[[], object]) -> None:
-    """Wait until something is so."""
+    """Wait until a condition holds."""
     async with asyncio.timeout(PATIENCE_S):
         while not condition():
             await asyncio.sleep(0.01)
 
 
 async def at_hand(project: Project, name: str) -> str:
-    """Wait until a person has an item before them, and the one after it is made ready; the first one's question."""
+    """Wait until an annotator has an item and the next one is prefetched; return the first one's question."""
     await until(lambda: len(held(project, name)) == 2)
     return held(project, name)[0]
 
@@ -146,8 +146,8 @@ async def at_hand(project: Project, name: str) -> str:
 async def server_process(
     project: Project, *options: str, **environment: str
 ) -> AsyncIterator[tuple[Process, Address, dict[str, str]]]:
-    """`workbench serve` as a person starts it; gives its address and everyone's token."""
-    with log_place(project).open("wb") as log:
+    """Run `workbench serve` as a user starts it; yield its address and everyone's token."""
+    with log_path(project).open("wb") as log:
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-P", "-m", "workbench", "serve", str(project.path), "--port", "0", "--json", *options),
             stdout=PIPE,
@@ -156,13 +156,13 @@ async def server_process(
         )
     assert process.stdout is not None
     try:
-        said = b""
+        output = b""
         async with asyncio.timeout(PATIENCE_S):
-            while not said.rstrip().endswith(b"}\n}"):
+            while not output.rstrip().endswith(b"}\n}"):
                 line = await process.stdout.readline()
                 assert line, log_of(project)
-                said += line
-        found = json.loads(said)
+                output += line
+        found = json.loads(output)
         address = Address(host="127.0.0.1", port=int(found["url"].rpartition(":")[2]))
         yield process, address, {name: url.partition("#")[2] for name, url in found["links"].items()}
     finally:
@@ -171,18 +171,18 @@ async def server_process(
         await process.communicate()
 
 
-def log_place(project: Project) -> Path:
-    """Where a server's narration goes."""
+def log_path(project: Project) -> Path:
+    """Return the path of the server's log."""
     return project.path.with_name("serve.log")
 
 
 def log_of(project: Project) -> str:
-    """What a server has said on stderr."""
-    return log_place(project).read_text(encoding="utf-8")
+    """Return the server's log."""
+    return log_path(project).read_text(encoding="utf-8")
 
 
 def labels(project: Project) -> list[tuple[str, int, str]]:
-    """Who labelled which item how, in the order it happened."""
+    """Return the annotator, item and label of every event, in order."""
     rows = project.database.reader().execute(
         "SELECT a.name, e.subject, e.verdict FROM label_events AS e JOIN annotators AS a ON a.id = e.annotator_id "
         "WHERE e.kind = 'label' AND e.task = 'correctness' ORDER BY e.id"
@@ -191,7 +191,7 @@ def labels(project: Project) -> list[tuple[str, int, str]]:
 
 
 def held(project: Project, name: str) -> list[str]:
-    """The items a person holds, oldest first, as the app shows them."""
+    """Return the items assigned to an annotator, oldest first, as the app shows them."""
     rows = project.database.reader().execute(
         "SELECT t.text FROM assignments AS s JOIN annotators AS a ON a.id = s.annotator_id "
         "JOIN completions AS c ON c.id = s.subject JOIN question_text AS t ON t.id = c.question_id "

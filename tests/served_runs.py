@@ -1,4 +1,4 @@
-"""What tests of runs on model servers share: a verifier that asks, a runner in this process, the server's own count."""
+"""Helpers for tests of runs on model servers: a calling verifier, a runner in this process, and server counts."""
 
 from __future__ import annotations
 
@@ -27,52 +27,52 @@ VERIFIER = "asker"
 
 
 def rows(count: int, **fields: Any) -> list[dict[str, Any]]:
-    """Items whose requests all differ."""
+    """Return items whose requests all differ."""
     return [
         {"question_id": f"q{n}", "completion_id": f"c{n}", "completion": f"It is {n}.", **fields} for n in range(count)
     ]
 
 
 def options(url: str, **more: object) -> dict[str, str]:
-    """Options of the verifier that asks, as text."""
+    """Return options of the calling verifier, as text."""
     return {"base_url": url, "model": "m", **{name: str(value) for name, value in more.items()}}
 
 
 class HereRunner:
-    """A project whose runner works in this process, when it is told to."""
+    """A project whose runner works in this process on demand."""
 
     def __init__(self, project: Project, lease: Lease) -> None:
         self.project = project
         self._lease: Lease | None = lease
 
     def start(self, url: str, name: str | None = None, selection: Selection | None = None, **more: object) -> RunInfo:
-        """Queue a run and have it done; returns how it stands then."""
+        """Start a run and carry it out; return its state afterwards."""
         self.claim()
-        begun = start(self.project, VERIFIER, options(url, **more), name, selection or Selection())
-        return self.work(begun.run)
+        run = start(self.project, VERIFIER, options(url, **more), name, selection or Selection())
+        return self.work(run.run)
 
     def ask_again(
         self, url: str, name: str | None = None, selection: Selection | None = None, **more: object
     ) -> RunInfo:
-        """The same with all replies asked for anew."""
+        """Do the same with ``ask_again``: request all replies again."""
         self.claim()
         chosen = selection or Selection()
         return self.work(start(self.project, VERIFIER, options(url, **more), name, chosen, ask_again=True).run)
 
     def resume(self, run: int, *, retry_errors: bool = False, retry_unread: bool = False) -> RunInfo:
-        """Resume a run and have it done."""
+        """Resume a run and carry it out."""
         self.claim()
         resume(self.project, run, retry_errors=retry_errors, retry_unread=retry_unread)
         return self.work(run)
 
     def work(self, run: int) -> RunInfo:
-        """Do what is queued."""
+        """Process everything queued."""
         Runner(self.project.database, self.claim()).work()
         self._lease = None
         return run_info(self.project, run)
 
     def claim(self) -> Lease:
-        """This process is the runner, so that no front end starts one."""
+        """Hold the runner's lease in this process, so that no front end starts a runner."""
         if self._lease is None:
             self._lease = Lease.acquire(self.project.database)
         assert self._lease is not None
@@ -93,7 +93,7 @@ class HereRunner:
 
 @contextmanager
 def here(folder: Path, count: int) -> Iterator[HereRunner]:
-    """A project with so many items; see `HereRunner`."""
+    """Create a project with so many items; see `HereRunner`."""
     with pytest.MonkeyPatch.context() as patch:
         install_plugin(folder, patch)
         with here_on(make_project(folder, rows(count))) as runs:
@@ -102,7 +102,7 @@ def here(folder: Path, count: int) -> Iterator[HereRunner]:
 
 @contextmanager
 def here_on(project: Project) -> Iterator[HereRunner]:
-    """The same for a project that is there; it is closed."""
+    """Do the same for an existing project; it is closed at the end."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(runner, "_IDLE_S", 0.0)
         lease = Lease.acquire(project.database)
@@ -114,7 +114,7 @@ def here_on(project: Project) -> Iterator[HereRunner]:
 
 
 def stored_requests(project: Project) -> set[str]:
-    """Hashes of the requests whose responses are committed, as the stub server counts them."""
+    """Return the hashes of requests with stored responses, as the stub server computes them."""
     bodies = project.database.reader().execute(
         "SELECT q.body FROM responses AS r JOIN requests AS q ON q.id = r.request_id"
     )
@@ -122,7 +122,7 @@ def stored_requests(project: Project) -> set[str]:
 
 
 def ambiguous_requests(project: Project) -> Counter[str]:
-    """The same hashes of calls that may have been paid for although no reply came."""
+    """Return the hashes of calls that may have been billed without a reply."""
     bodies = project.database.reader().execute(
         "SELECT q.body FROM attempts AS a JOIN responses AS r ON r.key = a.key "
         "JOIN requests AS q ON q.id = r.request_id WHERE a.state = 'sent'"
@@ -130,16 +130,16 @@ def ambiguous_requests(project: Project) -> Counter[str]:
     return Counter(hashlib.sha256(body).hexdigest() for (body,) in bodies)
 
 
-def check_kills(project: Project, run: int, stub: Launched, kept: Mapping[str, int], most: int) -> None:
-    """After kills: nothing committed was asked again, and whatever was is listed.
+def check_kills(project: Project, run: int, stub: Launched, stored_counts: Mapping[str, int], most: int) -> None:
+    """Check after kills that no stored call was repeated and every repeated call is listed.
 
     Args:
-        kept: How often the server had seen each request when its response was found committed after a kill.
-        most: Calls that may have been in flight at the kills, all together.
+        stored_counts: How often the server had seen each request when its response was found stored after a kill.
+        most: The maximum number of calls in flight, summed over all kills.
     """
     counts = stub.counts()
     seen: dict[str, int] = counts["requests_by_hash"]
-    assert {request: seen[request] for request in kept} == dict(kept)
+    assert {request: seen[request] for request in stored_counts} == dict(stored_counts)
     listed = ambiguous_requests(project)
     assert all(times <= 1 + listed[request] for request, times in seen.items())
     assert counts["requests"] - len(seen) <= most
@@ -149,7 +149,7 @@ def check_kills(project: Project, run: int, stub: Launched, kept: Mapping[str, i
 
 
 def check_sums(project: Project, info: RunInfo) -> None:
-    """A run's sums are those of its rows."""
+    """Check that a run's totals are the sums of its rows."""
     assert info.usage is not None
     reader = project.database.reader()
     states = dict(

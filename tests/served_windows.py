@@ -1,4 +1,4 @@
-"""People who label in real browser windows: what their screens show, and what they were told of every label."""
+"""Annotators who label in real browser windows: their screens, and the notices they get about each label."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _TOLD = re.compile(r"(saved ✓) (correct|incorrect)|(! not saved)")
 
 
 class Screen:
-    """What a terminal shows that is drawn the way Textual draws: places and texts, no scrolling."""
+    """The content of a terminal as Textual draws it: positions and texts, no scrolling."""
 
     def __init__(self) -> None:
         self._cells = [[" "] * COLUMNS for _ in range(ROWS)]
         self._selected_row = self._column = 0
 
     def feed(self, drawn: str) -> None:
-        """Draw more."""
+        """Draw the next text."""
         for part in _PARTS.finditer(drawn):
             if part["place"]:
                 row, column = map(int, part["place"].split(";"))
@@ -41,12 +41,12 @@ class Screen:
                 self._add_job(part["text"])
 
     def text(self) -> str:
-        """All lines."""
+        """Return all lines."""
         return "\n".join("".join(row).rstrip() for row in self._cells).rstrip()
 
     @property
     def title(self) -> str:
-        """The first line."""
+        """Return the first line."""
         return "".join(self._cells[0]).strip()
 
     def _add_job(self, text: str) -> None:
@@ -55,14 +55,14 @@ class Screen:
                 self._selected_row, self._column = min(self._selected_row + 1, ROWS - 1), 0
             elif character >= " " and self._column < COLUMNS:
                 self._cells[self._selected_row][self._column] = character
-                for beside in range(1, cell_len(character)):
-                    if self._column + beside < COLUMNS:
-                        self._cells[self._selected_row][self._column + beside] = ""
+                for offset in range(1, cell_len(character)):
+                    if self._column + offset < COLUMNS:
+                        self._cells[self._selected_row][self._column + offset] = ""
                 self._column += cell_len(character)
 
 
-class Told(NamedTuple):
-    """What a window said of a label: ``saved`` or ``not saved``; between which moments it was given."""
+class Notice(NamedTuple):
+    """A window's notice about a label, ``saved`` or ``not saved``, and the times between which it appeared."""
 
     name: str
     question: int
@@ -73,32 +73,32 @@ class Told(NamedTuple):
 
 
 class Window:
-    """Somebody's window.
+    """An annotator's window.
 
     Attributes:
-        told: Of every label what was said of it, in the order it was given.
-        opened: How often the app has been opened in it.
+        notices: The notice about every label, in order.
+        opened: How often the app has been opened in this window.
     """
 
     def __init__(self, page: Page, name: str) -> None:
         self.page = page
         self.name = name
-        self.told: list[Told] = []
+        self.notices: list[Notice] = []
         self.screen = Screen()
         self._read_cases = 0
         self._turn = 0
         self._is_new = True
         self.opened = 1
-        page.page.on("websocket", lambda _: self._begin_anew())
+        page.page.on("websocket", lambda _: self._restart())
 
-    def _begin_anew(self) -> None:
+    def _restart(self) -> None:
         self.screen = Screen()
         self._read_cases = len(self.page.drawn)
         self._is_new = True
         self.opened += 1
 
     def look(self) -> str:
-        """What is on the screen now."""
+        """Return the current screen."""
         drawn = self.page.drawn
         self.screen.feed(drawn[self._read_cases :])
         self._read_cases = len(drawn)
@@ -106,18 +106,18 @@ class Window:
 
     @property
     def title(self) -> str:
-        """The first line of the screen now."""
+        """Return the first line of the current screen."""
         self.look()
         return self.screen.title
 
     @property
     def at(self) -> int | None:
-        """The number of the question on the screen."""
+        """Return the number of the question on the screen."""
         found = _AT.search(self.look())
         return int(found[1]) if found else None
 
     async def until(self, condition: Callable[[], object], what: str = "") -> None:
-        """Wait until something is so."""
+        """Wait until a condition holds."""
         try:
             async with asyncio.timeout(PATIENCE_S):
                 while not condition():
@@ -126,64 +126,64 @@ class Window:
             raise AssertionError(f"{self.name}: {what} did not come:\n{self.look()}\n{await self.dialog()}") from None
 
     async def shows(self, text: str) -> None:
-        """Wait until a text stands on the screen, wherever its lines break."""
+        """Wait until a text is on the screen, wherever its lines break."""
         await self.until(lambda: text in " ".join(self.look().split()), text)
 
-    async def label(self) -> Told:
-        """Label the item on the screen; what the window says of it."""
+    async def label(self) -> Notice:
+        """Label the item on the screen; return the window's notice."""
         await self.until(lambda: self.at is not None, "an item")
-        # A key that is pressed before an item can have been seen is not for it.
+        # A key pressed before the item could be seen does not apply to it.
         await asyncio.sleep(_OPENED_S if self._is_new else _SEEN_S)
         self._is_new = False
         question = self.at
         assert question is not None
         self._turn += 1
         key, verdict = ("1", "correct") if self._turn % 2 else ("0", "incorrect")
-        # A failure that was told before looks like the one after it.
+        # A notice about an earlier failure looks like the next one.
         waited = _AGAIN_LOOKS if "! not saved" in self.title else 0
         after = _now()
         await self.page.page.keyboard.press(key)
-        told: re.Match[str] | None = None
+        match: re.Match[str] | None = None
 
         def is_stated() -> bool:
-            nonlocal told, waited
-            told, waited = _TOLD.search(self.title), waited - 1
-            if told is None:
+            nonlocal match, waited
+            match, waited = _TOLD.search(self.title), waited - 1
+            if match is None:
                 return False
-            return waited <= 0 if told[3] else told[2] == verdict and self.at != question
+            return waited <= 0 if match[3] else match[2] == verdict and self.at != question
 
         await self.until(is_stated, f"what became of question {question}")
-        assert told is not None
-        how = "not saved" if told[3] else "saved"
-        found = Told(self.name, question, verdict, how, after, _now())
-        self.told.append(found)
+        assert match is not None
+        how = "not saved" if match[3] else "saved"
+        found = Notice(self.name, question, verdict, how, after, _now())
+        self.notices.append(found)
         return found
 
     async def dialog(self) -> str | None:
-        """What the page says over the app; None where it says nothing."""
+        """Return the page's message over the app, or None."""
         page: Any = self.page.page
         try:
             if not await page.evaluate("document.querySelector('#over')?.open ?? false"):
                 return None
             return str(await page.inner_text("#said"))
         except playwright.Error:
-            # It is being opened again.
+            # The page is being opened again.
             return None
 
     async def open_again(self) -> None:
-        """Press the button of the dialog, and wait until the app is opened."""
+        """Press the button of the dialog, and wait until the app is open."""
         before = self.opened
         await self.page.page.click("#again")
         await self.until(lambda: self.opened > before, "the app")
 
     async def reload(self) -> None:
-        """Load the page anew, and wait until the app is opened."""
+        """Reload the page, and wait until the app is open."""
         before = self.opened
         await self.page.page.reload()
         await self.until(lambda: self.opened > before, "the app")
 
     async def until_dialog(self, text: str) -> None:
-        """Wait until the page says a text over the app."""
+        """Wait until the page shows a message over the app."""
         async with asyncio.timeout(PATIENCE_S):
             while text not in (await self.dialog() or ""):
                 await asyncio.sleep(0.05)

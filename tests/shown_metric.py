@@ -1,4 +1,4 @@
-"""Prints what every output shows of a project's accuracy: ``python -m tests.shown_metric PROJECT.db METRIC``."""
+"""Print a metric of a project's accuracy in every output: ``python -m tests.shown_metric PROJECT.db METRIC``."""
 
 from __future__ import annotations
 

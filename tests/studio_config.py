@@ -1,4 +1,4 @@
-"""Label Studio's labelling configuration for the files that we write, as docs/export.md shows it."""
+"""Label Studio's labelling configuration for exported files, as docs/export.md shows it."""
 
 from __future__ import annotations
 

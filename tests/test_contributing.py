@@ -1,4 +1,4 @@
-"""CONTRIBUTING's recipes, followed to the letter."""
+"""Follow the recipes in CONTRIBUTING literally."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ TEXT = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8
 
 
 def recipe(title: str, language: str = "python") -> str:
-    """The code under a heading."""
+    """Return the code under a heading."""
     section = TEXT.partition(f"## {title}\n")[2].partition("\n## ")[0]
     found = re.search(rf"```{language}\n(.*?)```", section, re.DOTALL)
     assert found, title
     return found[1]
 
 
-def test_a_verifier_is_added_as_told(
+def test_recipe_adds_a_verifier(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     metadata = tmp_path / "site" / "my_package-1.0.dist-info"
@@ -53,14 +53,14 @@ def test_a_verifier_is_added_as_told(
     listed = {kind["name"]: kind for kind in json.loads(call("verifiers", project.path, "--json")[1])}
     assert listed["ends-with"]["description"] == "The reply ends with the reference"
     assert listed["ends-with"]["options"] == {"fold": "ignore case (default false)"}
-    code, said, error = call("verify", project.path, "ends-with", "-o", "fold=true", "--json")
+    code, output, error = call("verify", project.path, "ends-with", "-o", "fold=true", "--json")
     assert code == 0, error
-    assert sum(json.loads(said)["verdicts"].values()) == 3
-    assert json.loads(said)["verdicts"]["error"] == 0
+    assert sum(json.loads(output)["verdicts"].values()) == 3
+    assert json.loads(output)["verdicts"]["error"] == 0
     assert call("verify", project.path, "ends-with", "-o", "fold=perhaps")[0] == 2
 
 
-def test_a_command_is_added_as_told(
+def test_recipe_adds_a_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     found = re.search(r'`"(\w+)": \("(\w+)", "(.+?)"\),`', TEXT)
@@ -74,16 +74,19 @@ def test_a_command_is_added_as_told(
     monkeypatch.setitem(COMMANDS, name, (module, words))
     project = make_project(tmp_path, numbered(3))
     call = in_process(monkeypatch, capfd)
-    code, said, error = call(name, project.path, "--json")
+    code, output, error = call(name, project.path, "--json")
     assert code == 0, error
-    assert json.loads(said)["dataset"]
+    assert json.loads(output)["dataset"]
     assert call(name, project.path, "--limit", "0")[0] == 2
     assert "--limit" in call(name, "--help")[1]
 
 
-def test_an_answer_type_is_added_as_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_recipe_adds_an_answer_type(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "`ROMAN` joins `TYPES`" in TEXT
-    year, other = TypedQuestion("In which year was the house built?"), TypedQuestion("Which letters are on the door?")
+    year, other = (
+        TypedQuestion("In which year source the house built?"),
+        TypedQuestion("Which letters are on the door?"),
+    )
     assert _same(year, "MCMXLIV", "1944") is not True
     roman = ModuleType("workbench.verifiers.rules.roman")
     monkeypatch.setitem(sys.modules, roman.__name__, roman)
@@ -96,29 +99,29 @@ def test_an_answer_type_is_added_as_told(monkeypatch: pytest.MonkeyPatch) -> Non
     assert _same(other, "MIX", "1009") is not True
 
 
-def test_a_metric_is_added_as_told(tmp_path: Path) -> None:
+def test_recipe_adds_a_metric(tmp_path: Path) -> None:
     found = re.search(r"has the line `(.*?)`", TEXT)
     assert found
-    package, anew = Path(__file__).parents[1] / "workbench", tmp_path / "source" / "workbench"
-    shutil.copytree(package, anew, copy_function=os.symlink, ignore=shutil.ignore_patterns("report.pyc"))
-    (anew / "statistics" / "metrics" / "f1.py").write_text(recipe("Adding a metric"))
-    record = anew / "statistics" / "records" / "report.py"
-    was = record.read_text()
+    package, copy = Path(__file__).parents[1] / "workbench", tmp_path / "source" / "workbench"
+    shutil.copytree(package, copy, copy_function=os.symlink, ignore=shutil.ignore_patterns("report.pyc"))
+    (copy / "statistics" / "metrics" / "f1.py").write_text(recipe("Adding a metric"))
+    record = copy / "statistics" / "records" / "report.py"
+    source = record.read_text()
     record.unlink()
     import_ = "from workbench.statistics.metrics.fnr import FNR\n"
-    became = was.replace(import_, "from workbench.statistics.metrics.f1 import F1\n" + import_)
-    record.write_text(became.replace("\n\n    @property", f"\n    {found[1]}\n\n    @property", 1))
+    patched = source.replace(import_, "from workbench.statistics.metrics.f1 import F1\n" + import_)
+    record.write_text(patched.replace("\n\n    @property", f"\n    {found[1]}\n\n    @property", 1))
     project = make_project(tmp_path, numbered(4))
     outcomes = (Outcome.INCORRECT, Outcome.CORRECT, Outcome.CORRECT, Outcome.INCORRECT)
     add_complete_run(project, "rules", [(item, Verdict(outcome=outcome)) for item, outcome in enumerate(outcomes, 1)])
-    told = subprocess.run(
+    printed = subprocess.run(
         [sys.executable, "-m", "tests.shown_metric", project.path, "f1"],
-        env=os.environ | {"PYTHONPATH": f"{anew.parent}{os.pathsep}{package.parent}", "PYTHONDONTWRITEBYTECODE": "1"},
+        env=os.environ | {"PYTHONPATH": f"{copy.parent}{os.pathsep}{package.parent}", "PYTHONDONTWRITEBYTECODE": "1"},
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         check=True,
     )
-    shown = json.loads(told.stdout)
+    shown = json.loads(printed.stdout)
     rows = {row["verifier"]: row["f1"] for row in shown["json"]["rows"]}
     assert rows == {"rules": 0.5, "always-correct": 2 / 3, "always-incorrect": 0.0, "majority-by-type": 0.0}
     assert next(iter(rows)) == "rules"

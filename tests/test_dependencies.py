@@ -1,4 +1,4 @@
-"""What is declared is what is imported: who installs the project gets all that it needs, and nothing else."""
+"""Declared dependencies and imports agree: an installation gets everything it needs, and nothing else."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from packaging.utils import canonicalize_name
 from tests.parts import CORE, PROJECTS, ROOT, read_project
 
 NEEDED_BY_OTHERS = {"safetensors": "transformers reads weights with it", "tree-sitter-python": "codebleu needs it"}
-"""Never imported here: a package that is imported needs them, and doesn't say so."""
+"""Required by an imported package that does not declare them."""
 HARNESSES = {"inspect-ai", "lighteval", "anyio"}
-"""Only who has them imports what we have for them; anyio is Inspect's."""
+"""Optional integrations that only users of these packages import; anyio belongs to Inspect."""
 SHARED = {"backports": "backports.zstd", "compression": "backports.zstd"}
-"""Names under which several packages lie, or which the standard library has from some version on."""
+"""Names shared by several packages, or by a newer standard library."""
 
 
 def declared() -> set[str]:
-    """The packages that are installed with either distribution, or with an extra of it."""
+    """Return the packages installed with either distribution or with an extra of it."""
     lines: list[str] = []
     for project in map(read_project, PROJECTS):
         optional = project["optional-dependencies"]
@@ -31,7 +31,7 @@ def declared() -> set[str]:
 
 @cache
 def imported() -> set[str]:
-    """The packages that some module imports."""
+    """Return the packages that some module imports."""
     names: set[str] = set()
     for path in (ROOT / "workbench").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -44,9 +44,9 @@ def imported() -> set[str]:
     return {canonicalize_name(SHARED.get(name) or installed.get(name, [name])[0]) for name in names}
 
 
-def test_what_is_imported_is_declared() -> None:
+def test_every_import_is_declared() -> None:
     assert imported() - declared() == HARNESSES
 
 
-def test_what_is_declared_is_imported() -> None:
+def test_every_declared_package_is_imported() -> None:
     assert declared() - imported() == set(NEEDED_BY_OTHERS)

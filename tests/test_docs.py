@@ -1,4 +1,4 @@
-"""The commands the documents show are run, in order, as they stand there."""
+"""Run the commands shown in the documents, in order."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_every_shown_command_works(
     assert not back.exists() or back.read_bytes() == (ROOT / "sample_data" / "tuples.jsonl").read_bytes()
 
 
-def test_a_filter_of_a_harness_is_measured_as_shown(
+def test_shown_harness_filter_is_measured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     (samples,) = (ROOT / "tests/data/logs/lm_eval/sample__model-a").glob("samples_sample_numbers_*.jsonl")
@@ -86,7 +86,7 @@ def test_a_filter_of_a_harness_is_measured_as_shown(
 
 
 @pytest.mark.parametrize("document", ["README.md", "docs/commands.md", "docs/labelling.md"])
-def test_the_shown_settings_are_read(tmp_path: Path, document: str) -> None:
+def test_shown_settings_load(tmp_path: Path, document: str) -> None:
     from workbench.config import load
 
     shown = re.findall(r"```toml\n(.*?)```", (ROOT / document).read_text(encoding="utf-8"), re.DOTALL)
@@ -98,7 +98,7 @@ def test_the_shown_settings_are_read(tmp_path: Path, document: str) -> None:
     )
 
 
-def test_the_pictures_are_there() -> None:
+def test_pictures_exist() -> None:
     starts = {".svg": b"<svg", ".png": b"\x89PNG"}
     for document, least in (("README.md", 4), ("docs/commands.md", 6)):
         text = (ROOT / document).read_text(encoding="utf-8")
@@ -107,7 +107,7 @@ def test_the_pictures_are_there() -> None:
         assert all(path.read_bytes().startswith(starts[path.suffix]) for path in pictures)
 
 
-def test_the_front_page_is_short_and_every_document_is_found_by_a_question() -> None:
+def test_front_page_is_short_and_links_every_document_by_a_question() -> None:
     assert len(README.splitlines()) <= 140
     index = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
     named = set(re.findall(r"\]\(([\w-]+\.(?:md|ipynb))(?:#[\w-]+)?\)", index))
@@ -116,20 +116,20 @@ def test_the_front_page_is_short_and_every_document_is_found_by_a_question() -> 
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "docs").glob("*.md")), ids=lambda path: path.name)
-def test_links_between_documents_lead_somewhere(path: Path) -> None:
+def test_links_between_documents_resolve(path: Path) -> None:
     for target, _, heading in re.findall(r"\]\(([\w-]+\.md)(#([\w-]+))?\)", path.read_text(encoding="utf-8")):
         titles = re.findall(r"^#+ (.+)$", (path.parent / target).read_text(encoding="utf-8"), re.MULTILINE)
         assert not heading or heading in [re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles]
 
 
 @pytest.mark.parametrize("name", ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/labelling.md"])
-def test_documents_speak_of_what_is_there(name: str) -> None:
+def test_documents_mention_only_what_exists(name: str) -> None:
     text = (ROOT / name).read_text(encoding="utf-8")
     for path in re.findall(r"`((?:workbench|tests|schemas|sample_data|docs)/[\w./-]+)`", text):
         assert (ROOT / path).exists(), path
 
 
-def test_every_command_is_in_help_and_has_its_own() -> None:
+def test_every_command_is_listed_in_help_and_has_help() -> None:
     from click.testing import CliRunner
 
     from workbench.app.cli import root
@@ -144,7 +144,7 @@ def test_every_command_is_in_help_and_has_its_own() -> None:
             assert done.output.startswith("Usage:"), name
 
 
-def test_the_plan_is_one_page_and_each_recipe_a_few_lines() -> None:
+def test_plan_fits_one_page_and_recipes_are_short() -> None:
     plan, *recipes = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split("\n## Adding")
     assert len(plan.splitlines()) <= 100
     assert len(recipes) >= 6
@@ -153,7 +153,7 @@ def test_the_plan_is_one_page_and_each_recipe_a_few_lines() -> None:
         assert len([line for line in words.splitlines() if line.strip()]) <= 20, recipe.partition("\n")[0]
 
 
-def test_environment_is_not_needed(tmp_path: Path) -> None:
+def test_shown_commands_need_no_environment_variables(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "workbench", "--version"],
         cwd=tmp_path,
@@ -167,7 +167,7 @@ def test_environment_is_not_needed(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sample data with verdicts of three rule verifiers, as ``p.db`` in a folder of its own."""
+    """Return the sample data with verdicts of three rule verifiers, as ``p.db`` in a separate folder."""
     folder = tmp_path_factory.mktemp("shown")
     for arguments in (
         ["import", "p.db", str(ROOT / "sample_data" / "tuples.jsonl"), "--dataset", "sample"],
@@ -180,7 +180,7 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.soak
-def test_the_shown_combinations_of_verifiers_work(
+def test_shown_verifier_combinations_work(
     sample: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     shutil.copytree(ROOT / "sample_data", sample.parent / "sample_data", dirs_exist_ok=True)
@@ -196,7 +196,7 @@ def test_the_shown_combinations_of_verifiers_work(
 
 
 @pytest.mark.soak
-def test_the_shown_runs_of_code_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shown_code_runs_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from click.testing import CliRunner
 
     from workbench.app.cli import root
@@ -214,7 +214,7 @@ def blocks(document: str, language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", (ROOT / document).read_text(encoding="utf-8"), re.DOTALL)
 
 
-def test_the_shown_sql_reads_the_views(sample: Path) -> None:
+def test_shown_sql_reads_the_views(sample: Path) -> None:
     statements = blocks("docs/sql.md", "sql")
     with closing(sqlite3.connect(f"file:{sample}?mode=ro", uri=True)) as connection:
         found = [connection.execute(statement).fetchall() for statement in statements]
@@ -228,8 +228,8 @@ def test_the_shown_sql_reads_the_views(sample: Path) -> None:
 
 
 @pytest.mark.soak
-def test_the_notebook_runs_and_shows_what_it_prints(sample: Path) -> None:
-    """``jupyter execute --inplace`` stores new outputs, in a folder with a project as ``sample`` makes it."""
+def test_notebook_runs_and_shows_its_current_output(sample: Path) -> None:
+    """``jupyter execute --inplace`` stores new outputs, in a folder with a project created like ``sample``."""
 
     def printed(notebook: nbformat.NotebookNode) -> list[str]:
         outputs = [output for cell in notebook.cells for output in cell.get("outputs", ())]
@@ -237,13 +237,13 @@ def test_the_notebook_runs_and_shows_what_it_prints(sample: Path) -> None:
 
     notebook = nbformat.read(ROOT / "docs" / "python.ipynb", as_version=4)  # type: ignore[no-untyped-call]
     shown = printed(notebook)
-    beside = {"metadata": {"path": str(sample.parent)}}
-    NotebookClient(notebook, timeout=PATIENCE_S, resources=beside, kernel_name="python3").execute()
+    resources = {"metadata": {"path": str(sample.parent)}}
+    NotebookClient(notebook, timeout=PATIENCE_S, resources=resources, kernel_name="python3").execute()
     assert len(shown) == 11
     assert printed(notebook) == shown
 
 
-def test_the_shown_reports_are_written(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shown_reports_are_written(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from click.testing import CliRunner
 
     from workbench.app.cli import root
@@ -259,7 +259,7 @@ def test_the_shown_reports_are_written(sample: Path, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.soak
-def test_the_shown_completions_are_written(
+def test_shown_completions_are_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     shutil.copytree(ROOT / "sample_data", tmp_path / "sample_data")
@@ -287,14 +287,14 @@ def test_the_shown_completions_are_written(
     assert single.startswith("32 new completions")
 
 
-def test_the_shown_set_is_published(
+def test_shown_set_is_published(
     tmp_path: Path, sample: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     shutil.copy(sample, tmp_path)
     monkeypatch.chdir(tmp_path)
     call = in_process(monkeypatch, capfd)
     commands = shown_commands("docs/publishing.md")
-    # The first three make such a sample.
+    # The first three commands create such a sample.
     assert [command[1] for command in commands] == ["import", "labels", "verify", "build", "publish"]
     for command in commands[3:]:
         code, _, error = call(*command[1:])

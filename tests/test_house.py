@@ -1,6 +1,6 @@
-"""The size of the package never grows: each figure is held against the one recorded in house.json.
+"""The size of the package never grows: each number is compared with the one recorded in house.json.
 
-A change that lowers a figure records it: ``python -m tests.test_house``.
+A change that lowers a number records it: ``python -m tests.test_house``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tests.documents import ROOT
 PACKAGE = ROOT / "workbench"
 RECORDED = Path(__file__).with_name("house.json")
 SLACK = {"statement_lines": 100}
-"""How far a figure may lie below the recorded one before it has to be recorded."""
+"""How far a number may fall below the recorded one before it must be recorded."""
 
 
 @cache
@@ -114,7 +114,7 @@ def measured() -> dict[str, int]:
 
 
 def faults(now: dict[str, int], recorded: dict[str, int]) -> list[str]:
-    """Say which figures exceed their ceiling, and which ceilings are to be lowered."""
+    """Return which numbers exceed their ceiling, and which ceilings must be lowered."""
     grown = [f"{name} rose from {recorded[name]} to {now[name]}" for name in recorded if now[name] > recorded[name]]
     fallen = [
         f"{name} fell from {recorded[name]} to {now[name]}: record it with python -m tests.test_house"
@@ -124,7 +124,7 @@ def faults(now: dict[str, int], recorded: dict[str, int]) -> list[str]:
     return grown + fallen
 
 
-def test_no_figure_of_the_package_rises() -> None:
+def test_no_size_of_the_package_grows() -> None:
     assert faults(measured(), json.loads(RECORDED.read_text())) == []
 
 
@@ -133,13 +133,13 @@ def test_a_ceiling_only_falls(lines: int, found: int) -> None:
     assert len(faults({"statement_lines": lines}, {"statement_lines": 1000})) == found
 
 
-def test_cycles_and_imports_upwards_are_found() -> None:
+def test_import_cycles_and_upward_imports_are_found() -> None:
     graph = {"workbench.core.a": {"workbench.app.b"}, "workbench.app.b": {"workbench.core.a"}, "workbench.app.c": set()}
     assert import_cycles(graph) == [["workbench.core.a", "workbench.app.b"]]
     assert imports_against_the_order(graph) == ["workbench.core.a -> workbench.app.b"]
 
 
-def test_lines_are_counted_without_what_only_explains() -> None:
+def test_line_count_excludes_comments_docstrings_and_imports() -> None:
     source = (
         '"""Module."""\nimport os\n\n# why\ndef f(a: int) -> int:\n    """Doc."""\n    return (\n        a\n    )\n'
     )
@@ -148,6 +148,6 @@ def test_lines_are_counted_without_what_only_explains() -> None:
 
 if __name__ == "__main__":
     recorded = json.loads(RECORDED.read_text(encoding="utf-8"))
-    # A figure that rose is not recorded: the test names it.
+    # A number that rose is not recorded: the test reports it.
     lowered = {name: min(number, recorded[name]) for name, number in measured().items()}
     RECORDED.write_text(json.dumps(lowered, indent=1) + "\n", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Slips that reviews miss: data as markup, prints, machine paths, files that grew too long."""
+"""Mistakes that reviews miss: data as markup, prints, machine paths, files that grew too long."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SAFE_MAKERS = {"Content", "Text", "styled", "assemble"}
 
 @cache
 def nodes(path: Path) -> list[ast.AST]:
-    """All that a module is made of."""
+    """Yield the syntax nodes of a module."""
     return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
 
 
@@ -50,15 +50,15 @@ def may_be_markup(call: ast.Call) -> bool:
     "path", sorted((PACKAGE / "app" / "tui").rglob("*.py")), ids=lambda path: str(path.relative_to(PACKAGE))
 )
 def test_data_is_never_markup(path: Path) -> None:
-    slips = [
+    findings = [
         f"{path.name}:{call.lineno}"
         for call in calls(path)
         if name_of(call) in MARKUP_BY_DEFAULT and may_be_markup(call)
     ]
-    assert slips == [], "pass markup=False, or Content/Text"
+    assert findings == [], "pass markup=False, or Content/Text"
 
 
-def test_a_slip_would_be_found() -> None:
+def test_data_as_markup_is_detected() -> None:
     bad = ["Static(text)", "Static()", "self.notify(text)", "Label(f'{x}')", "Static(text, markup=True)"]
     good = ["Static('fixed')", "Static(text, markup=False)", "notify(text, markup=False)", "Static(Content(text))"]
     assert [may_be_markup(next(iter(_calls(text)))) for text in bad] == [True] * len(bad)
@@ -70,11 +70,11 @@ def _calls(text: str) -> Iterator[ast.Call]:
 
 
 SANDBOXED = PACKAGE / "verifiers" / "execution" / "inside" / "child.py"
-"""The one file that evaluates what others wrote: it runs in the sandbox, and nothing of workbench imports it."""
+"""The one file that evaluates foreign code: it runs in the sandbox, and nothing in workbench imports it."""
 
 
 def test_no_shell_and_no_evaluation() -> None:
-    slips = [
+    findings = [
         f"{path.relative_to(ROOT)}:{call.lineno}"
         for path in PACKAGE.rglob("*.py")
         for call in calls(path)
@@ -82,11 +82,11 @@ def test_no_shell_and_no_evaluation() -> None:
         or name_of(call) in {"system", "popen"}
         or any(keyword.arg == "shell" for keyword in call.keywords)
     ]
-    assert slips == []
+    assert findings == []
 
 
-def test_no_process_of_ours_imports_from_the_folder_it_is_started_in() -> None:
-    """Data stands there, and what came along with it: a ``json.py``, say."""
+def test_no_process_imports_from_its_working_directory() -> None:
+    """The folder holds data, and possibly files that came with it, such as a ``json.py``."""
     started = [
         (f"{path.relative_to(ROOT)}:{node.lineno}", node.elts[1])
         for path in PACKAGE.rglob("*.py")
@@ -118,18 +118,18 @@ def test_no_machine_paths_or_registry_addresses() -> None:
     assert found == []
 
 
-def test_ctrl_c_is_heeded_by_what_tests_in_the_background_start() -> None:
+def test_processes_started_by_background_tests_handle_ctrl_c() -> None:
     asked = "import signal; print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)"
     program = (
         "import signal, subprocess, sys; signal.signal(signal.SIGINT, signal.SIG_IGN);"
-        "from tests.conftest import heed_ctrl_c; heed_ctrl_c();"
+        "from tests.conftest import enable_ctrl_c; enable_ctrl_c();"
         f"subprocess.run([sys.executable, '-c', {asked!r}], check=True)"
     )
     assert subprocess.check_output([sys.executable, "-c", program], cwd=ROOT, text=True) == "True\n"
 
 
 NAMED_BY_WHAT_THEY_ARE = {"app/tui/screens", "statistics/metrics", "verifiers/execution/inside", "verifiers/similarity"}
-"""Packages of many modules of one kind, each named by what it is."""
+"""Packages of many similar modules, each described by its name."""
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ NAMED_BY_WHAT_THEY_ARE = {"app/tui/screens", "statistics/metrics", "verifiers/ex
     ],
     ids=lambda door: str(door.parent.relative_to(PACKAGE)),
 )
-def test_a_front_door_names_what_is_behind_it_and_nothing_else(door: Path) -> None:
+def test_package_docstring_names_exactly_its_modules(door: Path) -> None:
     said = ast.get_docstring(ast.parse(door.read_text(encoding="utf-8"))) or ""
     modules = {path.stem for path in door.parent.glob("*.py")} - {"__init__", "__main__"}
     behind = modules | {path.parent.name for path in door.parent.glob("*/__init__.py")}
@@ -158,12 +158,12 @@ EVERYDAY = {
 }
 
 
-def said_words(text: str) -> set[str]:
+def content_words(text: str) -> set[str]:
     return {word.removesuffix("s") for word in re.findall(r"\w+", text.lower().replace("_", " "))} - EVERYDAY
 
 
 def restates(name: str, docstring: str) -> bool:
-    return said_words(docstring) <= said_words(re.sub("([A-Z])", r" \1", name))
+    return content_words(docstring) <= content_words(re.sub("([A-Z])", r" \1", name))
 
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
@@ -176,16 +176,16 @@ def definitions(path: Path) -> Iterator[Definition]:
 
 
 def test_docstrings_say_more_than_the_name() -> None:
-    slips = [
+    findings = [
         f"{path.relative_to(ROOT)}:{node.lineno} {node.name}"
         for path in PACKAGE.rglob("*.py")
         for node in definitions(path)
         if (docstring := ast.get_docstring(node)) and restates(node.name, docstring)
     ]
-    assert slips == []
+    assert findings == []
 
 
-def test_a_docstring_that_says_nothing_would_be_found() -> None:
+def test_restated_docstrings_are_detected() -> None:
     assert restates("row_keys", "The rows' keys.")
     assert restates("ModelServer", "A server of a model.")
     assert not restates("zero_inserted", "``3,05`` for 3,5.")

@@ -1,4 +1,4 @@
-"""What is really imported when the command line and the app start (the contracts' run-time twin)."""
+"""The modules imported when the command line and the app start (the run-time counterpart of the import contracts)."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ HEAVY = {"aiohttp", "httpx", "pandas", "scipy", "sympy", "sqlite_utils", "math_v
 
 
 def loaded(code: str, *arguments: str) -> set[str]:
-    """Top-level modules a fresh interpreter has after running some code."""
+    """Return the top-level modules that a fresh interpreter has loaded after running some code."""
     script = code + "\nimport json, sys\nprint(json.dumps(sorted({name.split('.')[0] for name in sys.modules})))"
     done = subprocess.run([sys.executable, "-c", script, *arguments], capture_output=True, text=True, check=True)
     return set(json.loads(done.stdout.splitlines()[-1]))
 
 
-def test_help_imports_no_front_end_and_nothing_heavy() -> None:
+def test_help_imports_no_front_end_or_heavy_packages() -> None:
     code = (
         "import click.testing, workbench.app.cli\n"
         "assert click.testing.CliRunner().invoke(workbench.app.cli.root, ['--help']).exit_code == 0"
@@ -37,7 +37,7 @@ def test_help_imports_no_front_end_and_nothing_heavy() -> None:
     assert loaded(code) & (HEAVY | {"textual", "numpy", "msgspec"}) == set()
 
 
-def test_a_command_that_only_counts_imports_nothing_heavy(tmp_path: Path) -> None:
+def test_counting_commands_import_no_heavy_packages(tmp_path: Path) -> None:
     path = make_project(tmp_path, numbered(2)).path
     code = (
         "import sys, click.testing\n"
@@ -48,7 +48,7 @@ def test_a_command_that_only_counts_imports_nothing_heavy(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("annotator", [None, "ann"])
-def test_the_app_starts_without_anything_heavy(tmp_path: Path, annotator: str | None) -> None:
+def test_app_starts_without_heavy_packages(tmp_path: Path, annotator: str | None) -> None:
     from workbench.labelling.people import add_annotators
 
     project = make_project(tmp_path, numbered(2))
@@ -90,7 +90,7 @@ root(sys.argv[1:])
 """
 
 
-def test_home_is_painted_before_anything_is_counted_or_imported_for_that(tmp_path: Path) -> None:
+def test_home_is_drawn_before_counting_or_its_imports(tmp_path: Path) -> None:
     path = make_project(tmp_path, numbered(2)).path
     headless = {**os.environ, "TEXTUAL_DRIVER": "textual.drivers.headless_driver:HeadlessDriver"}
     command = [sys.executable, "-c", TO_THE_FIRST_FRAME, "open", str(path)]
@@ -104,7 +104,7 @@ def test_home_is_painted_before_anything_is_counted_or_imported_for_that(tmp_pat
     assert not [sql for sql in statements if "completions" in sql or "questions" in sql]
 
 
-def test_the_server_of_the_app_is_not_the_app() -> None:
+def test_app_server_does_not_import_the_app() -> None:
     assert loaded("import workbench.app.web.serve.server") & ((HEAVY - {"aiohttp"}) | {"textual", "numpy"}) == set()
 
 
@@ -127,17 +127,17 @@ assert compute_score("d", r"\boxed{2}", "2")["score"] == 1.0
 
 
 @pytest.mark.parametrize("code", WHAT_TRAINS.values(), ids=WHAT_TRAINS)
-def test_what_trains_loads_nothing_but_what_the_core_requires(code: str) -> None:
+def test_training_loads_only_packages_the_core_requires(code: str) -> None:
     found = loaded(code)
     assert found & (HEAVY | {"textual", "numpy"}) == set()
     packages = packages_distributions()
     third_party = {canonicalize_name(name) for module in found for name in packages.get(module, [])}
-    # msgspec looks whether typing-extensions is there
+    # msgspec checks for typing-extensions
     ours = {APP, CORE, "setuptools", "typing-extensions"}
     assert third_party - ours <= required_by(Requirement(line).name for line in read_project(CORE)["dependencies"])
 
 
-def test_what_trains_loads_nothing_but_the_core_s_jobs() -> None:
+def test_training_loads_only_modules_of_the_core() -> None:
     code = (
         WHAT_TRAINS["judge"]
         + 'import sys\nprint(*{name.split(".")[1] for name in sys.modules if "workbench." in name})'
@@ -149,7 +149,7 @@ def test_what_trains_loads_nothing_but_the_core_s_jobs() -> None:
 
 
 def required_by(names: Iterable[str]) -> set[str]:
-    """The packages, and all that they require here."""
+    """Return the packages and everything they require here."""
     found: set[str] = set()
     waiting = list(map(canonicalize_name, names))
     while waiting:

@@ -1,4 +1,4 @@
-"""The lowest versions that are declared are enough: commands count, verify and ask a judge with them."""
+"""The lowest declared versions suffice: commands count, verify and call a judge with them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SAMPLE = ROOT / "sample_data" / "tuples.jsonl"
 
 @pytest.fixture(scope="module")
 def lowest(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The commands of an environment in which each declared requirement has its lowest version."""
+    """Return the commands of an environment in which each declared requirement has its lowest version."""
     require_index()
     folder = tmp_path_factory.mktemp("lowest")
     versions, environment = str(folder / "versions.txt"), str(folder / "environment")
@@ -56,7 +56,7 @@ def run(lowest: Path, tmp_path: Path) -> Callable[..., str]:
 
 
 @pytest.mark.soak
-def test_verdicts_and_metrics_with_the_lowest_versions(run: Callable[..., str]) -> None:
+def test_verdicts_and_metrics_work_with_the_lowest_versions(run: Callable[..., str]) -> None:
     run("import", "p.db", SAMPLE)
     run("verify", "p.db", "rules")
     run("verify", "p.db", "math-verify")

@@ -1,4 +1,4 @@
-"""docs/papers.md: a row for all that stands in the papers, and every command runs, against a scripted server."""
+"""docs/papers.md has a row for everything in the papers, and every command runs, against a scripted server."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from workbench.app.cli import root
 
 TEXT = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
 STATUS = ("same", "differs", "none")
-"""How the last cell of a row begins."""
+"""The first words of the last cell of a row."""
 
 
 class Paper(NamedTuple):
-    """What a paper has.
+    """The content of a paper.
 
     Attributes:
-        tables: How many tables, and figures.
-        named: Prompts by their appendix, and hyperparameters, as rows name them.
+        tables: The numbers of tables and figures.
+        named: Prompts by their appendix, and hyperparameters, as rows call them.
     """
 
     tables: int
@@ -90,14 +90,14 @@ def rows(paper: str) -> list[Row]:
 
 
 def commands(paper: str) -> list[str]:
-    """In the order of the page, those within a sentence, too; a name alone, such as `curate`, is none."""
+    """Return the commands in the order of the page, also those within a sentence; a bare name is not one."""
     found = re.findall(r"`workbench ([^`]+)`", section(paper))
     return [command for command in found if " " in command]
 
 
 @pytest.mark.parametrize("paper", PAPERS)
-def test_no_table_figure_prompt_and_parameter_is_left_out(paper: str) -> None:
-    """As many as each paper has; what can be no command is there with a word on it."""
+def test_no_table_figure_prompt_or_parameter_is_missing(paper: str) -> None:
+    """The counts are those of each paper; content that no command reproduces has a row with the reason."""
     text = section(paper)
     assert _numbers(r"Tables? ", text) >= set(range(1, PAPERS[paper].tables + 1))
     assert _numbers(r"Figures? ", text) >= set(range(1, PAPERS[paper].figures + 1))
@@ -112,7 +112,7 @@ def test_every_row_has_a_command_or_says_why_not_and_a_status(paper: str) -> Non
 
 
 def _numbers(word: str, text: str) -> set[int]:
-    """The numbers said after a word: ``Tables 2, 4 and 8–13``."""
+    """Return the numbers after a word: ``Tables 2, 4 and 8–13``."""
     found: set[int] = set()
     for listed in re.findall(rf"{word}(\d+(?:(?:–|, | and )\d+)*)", text):
         for part in re.split(r", | and ", listed):
@@ -122,19 +122,19 @@ def _numbers(word: str, text: str) -> set[int]:
 
 
 @pytest.mark.parametrize("command", sorted({command for paper in PAPERS for command in commands(paper)}))
-def test_every_command_is_one(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_command_exists(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     shutil.copytree(ROOT / "sample_data", "sample_data")
     (tmp_path / "FILE").write_text("")
     parsed(root, shlex.split(command))
 
 
-# -- Every command, in the order of the page.
+# -- Run every command, in the order of the page.
 
 
 TYPES = ("A1", "B2", "C1", "D1")
 PROMPT = "{question}\n{instruction}\n{program1}\n{count}\n{completion}\n{answer}"
-"""Has what the prompts of all papers have; a name that one of them doesn't know is text there."""
+"""Has the fields of all papers' prompts; a prompt template that lacks a field treats its name as text."""
 PROBLEMS = (ROOT / "sample_data" / "code_problems.jsonl").read_text(encoding="utf-8").splitlines()
 ENTRY_POINTS = [str(found[1]) for line in PROBLEMS if (found := re.search(r'"entry_point": "(\w+)"', line))]
 PROGRAM = "def f(x):\n    return x"
@@ -153,7 +153,7 @@ Final Judgment: Yes"""
 
 
 def reply(received: Received) -> str | Numbers | Scripted:
-    """Something for everybody; scores where a reward model or embeddings are asked for."""
+    """Return a reply that suits every request, or scores for reward models and embeddings."""
     if "prompt" in received.body and received.path.endswith("/completions"):
         likeliest = {" Yes": -0.2 - len(received.body["prompt"]) % 7 / 20, " No": -2.0}
         told = {"tokens": [" Yes"], "token_logprobs": [likeliest[" Yes"]], "top_logprobs": [likeliest]}
@@ -172,7 +172,7 @@ def reply(received: Received) -> str | Numbers | Scripted:
 
 
 def judged_tuples(folder: Path) -> None:
-    """Two correct and two incorrect completions of a question of each type, and what five judges are split on."""
+    """Create two correct and two incorrect completions of a question of each type, and split votes of five judges."""
     lines = []
     for number, subtype in enumerate(TYPES):
         for sample, answer in enumerate(("7", "7", "8", "9")):
@@ -192,7 +192,7 @@ def judged_tuples(folder: Path) -> None:
 
 
 def few_problems(folder: Path, problems: int, solutions: int) -> None:
-    """The first of the sample's problems, and of each so many solutions."""
+    """Create the sample's first problems, each with so many solutions."""
     kept: dict[str, int] = {}
     with (folder / "problems.jsonl").open("w") as file:
         for line in PROBLEMS[:problems]:
@@ -207,7 +207,7 @@ def few_problems(folder: Path, problems: int, solutions: int) -> None:
 
 
 FEW = {"VerifyBench": (0, 0), "MCTS-Judge": (1, 2), "Scoring Verifiers": (3, 4), "EvolveCoder": (2, 8)}
-"""Problems, and solutions of each."""
+"""Numbers of problems, and of solutions of each."""
 RULES = ("rules", "exact", "math-verify", "last-number", "normalized-exact")
 SETUP: dict[str, list[str]] = {
     "VerifyBench": [
@@ -228,11 +228,11 @@ SETUP: dict[str, list[str]] = {
 
 
 MODEL = re.compile(r"\bNAME\b")
-"""The model of a command; the page leaves out its server, which each such command must ask."""
+"""The model of a command; the page leaves out the server, which each such command must call."""
 
 
 class Page:
-    """The commands of a paper, as a reader types them who has put in what is theirs."""
+    """The commands of a paper as a reader types them, with the reader's names filled in."""
 
     def __init__(self, paper: str, folder: Path, server: ScriptedServer) -> None:
         self.paper, self.folder, self.server = paper, folder, server
@@ -261,7 +261,7 @@ class Page:
             assert done.returncode == 0, done.stderr
 
     def words(self, command: str) -> list[str]:
-        """The command with what stands for the reader's own things replaced."""
+        """Return the command with the reader's names filled in."""
         if command.startswith("downstream p.db FILE"):
             command = command.replace("FILE", "models.jsonl")
         command = re.sub(r"(?<!out)\bwith-reference=FILE", "with-reference=SHOWN", command)
@@ -270,9 +270,9 @@ class Page:
             command = command.replace("--template FILE", "--template SHOWN")
         if "--local MODEL" in command and find_spec("sentence_transformers") is None:
             command = command.replace("--local MODEL", "--model NAME")
-        # Fewer than there: all of them are judged, several times over.
+        # Fewer than exist: all of them are judged, several times over.
         command = command.replace("--samples 64", "--samples 2").replace("--samples 4", "--samples 2")
-        # Replies are stored by model: each row has its own model, and must ask.
+        # Replies are stored by model: each row has a different model, so it must call the server.
         if MODEL.search(command):
             command = f"{command} -o base_url={self.server.url}"
         command = MODEL.sub(f"model-{next(self._numbers)}", command)

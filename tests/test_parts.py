@@ -1,4 +1,4 @@
-"""Two distributions of one version: they share no file, and the core alone trains, also next to other packages."""
+"""Two distributions of one version share no file, and the core alone trains, also next to other packages."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from zipfile import ZipFile
 import pytest
 
 from tests.background import PATIENCE_S
-from tests.parts import APP, CORE, PROJECTS, ROOT, built, require_index, uv
+from tests.parts import APP, CORE, PROJECTS, ROOT, build_wheel, require_index, uv
 from tests.test_layers import WHAT_TRAINS
 from workbench import __version__
 
-BESIDE = {
+PEERS = {
     "hydra-core==1.3.8": "4.9.3",
     "verl==0.9.1": "4.9.3",
     "lm-eval[math]==0.4.13": "4.11.0",
@@ -23,7 +23,7 @@ BESIDE = {
     "trl==1.16.0": "4.13.2",
     "verifiers==0.4.0": "4.13.2",
 }
-"""What people have installed already -> the antlr runtime that it leaves us."""
+"""A package that users may have installed -> the antlr runtime compatible with it."""
 LEFT_OUT = (
     "textual",
     "pandas",
@@ -38,10 +38,10 @@ LEFT_OUT = (
 
 @pytest.fixture(scope="module")
 def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with both distributions."""
+    """Return a folder with both distributions."""
     folder = tmp_path_factory.mktemp("wheels")
     for project in PROJECTS.values():
-        built(project, folder)
+        build_wheel(project, folder)
     return folder
 
 
@@ -60,7 +60,7 @@ def field(wheel: Path, name: str) -> list[str]:
         return re.findall(rf"^{name}: (.*)$", archive.read(path).decode(), re.MULTILINE)
 
 
-def test_the_distributions_share_no_file_and_leave_none_out(wheels: Path) -> None:
+def test_distributions_share_no_file_and_miss_none(wheels: Path) -> None:
     core, app = (files(wheel_of(wheels, name)) for name in (CORE, APP))
     assert core & app == set()
     tracked = subprocess.run(["git", "ls-files", "workbench"], cwd=ROOT, capture_output=True, text=True, check=True)
@@ -78,10 +78,10 @@ def test_the_app_requires_the_core_in_the_same_version(wheels: Path) -> None:
 
 
 @pytest.mark.parametrize("name", [CORE, APP])
-def test_the_long_description_is_whole_without_a_checkout(wheels: Path, name: str) -> None:
+def test_long_description_is_complete_without_a_checkout(wheels: Path, name: str) -> None:
     description = long_description(wheel_of(wheels, name))
     assert description.startswith(f"# {name}\n")
-    # A package index resolves no relative address, and shows no file of ours.
+    # A package index resolves no relative address and hosts none of our files.
     targets = re.findall(r"\]\(([^)]*)\)|^\[[^]]+\]: *(\S+)|(?:src|href)=[\"']?([^\"'> ]+)", description, re.MULTILINE)
     assert [one for found in targets for one in found if one and not one.startswith("https://")] == []
     pages = {page.stem for page in (ROOT / "docs").glob("*.md")}
@@ -101,7 +101,7 @@ def test_documentation_is_installed(wheels: Path) -> None:
 
 @pytest.fixture
 def environment(wheels: Path, tmp_path: Path) -> Path:
-    """The commands of an environment with both distributions, without what they require."""
+    """Create an environment with both distributions, without their requirements."""
     folder = tmp_path / "environment"
     assert uv("venv", str(folder)).returncode == 0
     install(folder, "--find-links", str(wheels), "--no-index", "--no-deps", CORE, APP)
@@ -114,7 +114,7 @@ def install(environment: Path, *what: str) -> None:
 
 
 @pytest.mark.parametrize("command", ["workbench", "verifier-workbench"])
-def test_a_command_names_the_package_that_replaced_ours(environment: Path, command: str) -> None:
+def test_command_names_the_package_that_replaced_workbench(environment: Path, command: str) -> None:
     package = next((environment.parent / "lib").glob("python*/site-packages/workbench"))
     # uv's files are hard links into its cache
     (package / "__init__.py").unlink()
@@ -126,7 +126,7 @@ def test_a_command_names_the_package_that_replaced_ours(environment: Path, comma
 
 
 @pytest.mark.soak
-def test_a_checkout_meets_a_plugin_s_requirement(tmp_path: Path) -> None:
+def test_checkout_satisfies_the_requirement_of_a_plugin(tmp_path: Path) -> None:
     require_index()
     plugin = tmp_path / "plugin"
     plugin.mkdir()
@@ -163,7 +163,7 @@ print(workbench.__file__)
 
 @pytest.fixture(scope="module")
 def slim(wheels: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The Python of an environment with the core alone."""
+    """Return the Python of an environment with the core alone."""
     require_index()
     folder = tmp_path_factory.mktemp("slim")
     assert uv("venv", str(folder)).returncode == 0
@@ -181,12 +181,12 @@ def run(python: Path, code: str, folder: Path) -> subprocess.CompletedProcess[st
 
 @pytest.mark.few(3)
 @pytest.mark.parametrize("code", WHAT_TRAINS.values(), ids=WHAT_TRAINS)
-def test_what_trains_works_with_the_core_alone(slim: Path, tmp_path: Path, code: str) -> None:
+def test_training_works_with_the_core_alone(slim: Path, tmp_path: Path, code: str) -> None:
     done = run(slim, code, tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_the_core_alone_decides_what_only_algebra_can_tell(slim: Path, tmp_path: Path) -> None:
+def test_core_alone_decides_answers_that_need_algebra(slim: Path, tmp_path: Path) -> None:
     code = r"""
 import workbench
 verdict = workbench.judge(r"\sum_{n=1}^3 n", r"\boxed{\sum_{k=1}^3 k}")
@@ -195,26 +195,26 @@ print(verdict.outcome.word, verdict.reason)
     assert run(slim, code, tmp_path).stdout.split() == ["correct", "symbolic"]
 
 
-def test_the_core_brings_nothing_of_the_app(slim: Path, tmp_path: Path) -> None:
+def test_core_installs_no_package_of_the_app(slim: Path, tmp_path: Path) -> None:
     found = run(slim, f"from importlib.util import find_spec\nprint(*filter(find_spec, {LEFT_OUT}))", tmp_path)
     assert (found.stdout.split(), found.stderr) == ([], "")
 
 
-def test_a_verifier_that_can_t_be_used_says_what_to_install(slim: Path, tmp_path: Path) -> None:
+def test_unavailable_verifier_names_the_package_to_install(slim: Path, tmp_path: Path) -> None:
     code = """
 from workbench.verifiers.registry import Registry
 for kind in Registry().available():
     print(kind.name, kind.broken, sep=": ")
 """
     done = run(slim, code, tmp_path)
-    told = dict(line.split(": ", 1) for line in done.stdout.splitlines())
-    assert told["rules"] == told["exact"] == told["choice-letter"] == "None"
-    assert set(told.values()) != {"None"}
-    assert all("Run: pip install " in broken for broken in told.values() if broken != "None")
+    output = dict(line.split(": ", 1) for line in done.stdout.splitlines())
+    assert output["rules"] == output["exact"] == output["choice-letter"] == "None"
+    assert set(output.values()) != {"None"}
+    assert all("Run: pip install " in broken for broken in output.values() if broken != "None")
 
 
 @pytest.mark.parametrize("call", ["open_project('p.db')", "reward('rules', database='p.db')"])
-def test_what_takes_the_app_says_so(slim: Path, tmp_path: Path, call: str) -> None:
+def test_features_of_the_app_say_that_they_need_it(slim: Path, tmp_path: Path, call: str) -> None:
     done = run(slim, f"import workbench\nworkbench.{call}", tmp_path)
     assert done.stderr.splitlines()[-1].endswith(
         "take the whole of workbench; only verifier-workbench-core is installed. Run: pip install verifier-workbench"
@@ -230,13 +230,13 @@ EACH_RUN = ((CORE, "verl==0.9.1"), (APP, "lm-eval[math]==0.4.13"))
     [
         pytest.param(part, peer, marks=() if (part, peer) in EACH_RUN else pytest.mark.soak)
         for part in (CORE, APP)
-        for peer in BESIDE
+        for peer in PEERS
         if (part, peer) != (APP, "lighteval==0.13.0")
     ],
 )
-def test_there_is_a_solution_beside_what_people_have(wheels: Path, part: str, peer: str) -> None:
+def test_dependencies_resolve_next_to_common_packages(wheels: Path, part: str, peer: str) -> None:
     require_index()
     compiled = ("--no-header", "--no-annotate", "--find-links", str(wheels))
-    done = uv("pip", "compile", "-", *compiled, given=f"{part}\n{peer}\n")
+    done = uv("pip", "compile", "-", *compiled, stdin=f"{part}\n{peer}\n")
     assert done.returncode == 0, done.stderr
-    assert f"antlr4-python3-runtime=={BESIDE[peer]}" in done.stdout.split()
+    assert f"antlr4-python3-runtime=={PEERS[peer]}" in done.stdout.split()

@@ -1,4 +1,4 @@
-"""From a pool to published sets: a kill at any stage, and the same call again, end in the same bytes."""
+"""From a pool to published sets: a kill at any stage, followed by the same call, ends in the same bytes."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from tests.replaying import replay
 @pytest.mark.parametrize("seed", range(3))
 def test_kills_at_every_stage_end_in_the_same_bytes(tmp_path: Path, seed: int) -> None:
     chance, killed = random.Random(seed), dict[str, int]()
-    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    expected, broken = tmp_path / "expected", tmp_path / "broken"
     with replay(SAMPLE / "pool_replies.jsonl") as server:
-        for folder in (whole, broken):
+        for folder in (expected, broken):
             folder.mkdir()
             prepare(folder, server.url)
         for name, arguments in stages(server.url).items():
-            took = run(whole, arguments)
+            took = run(expected, arguments)
             killed[name] = sum(kill_during(broken, arguments, took * chance.uniform(0.15, 0.8)) for _ in range(4))
             run(broken, arguments)
     assert min(killed.values()) >= 1, killed
-    assert outcome(broken) == outcome(whole)
+    assert outcome(broken) == outcome(expected)

@@ -1,4 +1,4 @@
-"""What a public repository shows and runs agrees with the project: citation, issue forms, workflows."""
+"""The public repository files agree with the project: citation, issue forms, workflows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def read(name: str) -> Any:
     return yaml.load((ROOT / name).read_text(encoding="utf-8"), yaml.BaseLoader)
 
 
-def test_the_citation_is_of_this_version() -> None:
+def test_citation_names_this_version() -> None:
     citation = read("CITATION.cff")
     assert (citation["version"], citation["license"]) == (PROJECT["version"], PROJECT["license"])
     papers = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
@@ -27,14 +27,14 @@ def test_the_citation_is_of_this_version() -> None:
     assert [number for number in cited if number not in papers] == []
 
 
-def test_ci_runs_what_everybody_runs_on_every_python() -> None:
+def test_ci_runs_the_make_targets_on_every_python() -> None:
     job = read(".github/workflows/ci.yml")["jobs"]["test"]
     oldest = PROJECT["requires-python"].removeprefix(">=")
     assert job["strategy"]["matrix"]["python"][0] == oldest
     assert [step["run"] for step in job["steps"] if "run" in step] == ["bash .ci/run"]
 
 
-def test_the_slices_of_the_weekly_soak_are_all_tests() -> None:
+def test_weekly_soak_slices_cover_all_tests() -> None:
     *folders, rest = read(".github/workflows/soak.yml")["jobs"]["soak"]["strategy"]["matrix"]["tests"]
     assert all((ROOT / folder).is_dir() for folder in folders)
     assert rest.split() == ["tests", *(f"--ignore={folder}" for folder in folders)]
@@ -49,7 +49,7 @@ def test_a_release_builds_both_wheels() -> None:
 
 
 @pytest.mark.parametrize("form", ["bug", "format", "wrong-verdict"])
-def test_an_issue_form_asks_what_it_takes_to_see_the_fault(form: str) -> None:
+def test_issue_form_asks_for_what_reproduces_the_fault(form: str) -> None:
     found = read(f".github/ISSUE_TEMPLATE/{form}.yml")
     fields = {field["id"]: field for field in found["body"]}
     assert {"name", "description", "labels"} <= found.keys()

@@ -1,4 +1,4 @@
-"""What the documents promise is so: options, reasons, files, and the way of a verdict."""
+"""The documents are right about options, reasons, files, and the path of a verdict."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ FOREIGN = {
     *("--reward", "--log", "--help", "--link-dest", "--scorer", "--api-key", "--reasoning-format"),
     *("--head", "--address", "--include-dashboard", "--disable-usage-stats", "--wording"),
 }
-"""Options of other programs, and the one every command has."""
+"""Options of other programs, and the one that every command has."""
 
 _names = pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 
 
 def _options(command: click.Command, context: click.Context) -> Iterator[str]:
-    """All options of a command and of those below it."""
+    """Yield all options of a command and of its subcommands."""
     for parameter in command.params:
         yield from (*parameter.opts, *parameter.secondary_opts)
     if isinstance(command, click.Group):
@@ -58,32 +58,32 @@ def options() -> set[str]:
 
 
 @_names
-def test_options_that_are_named_exist(document: Path, options: set[str]) -> None:
+def test_mentioned_options_exist(document: Path, options: set[str]) -> None:
     text = document.read_text(encoding="utf-8")
     assert set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]+", text)) - options == set()
 
 
 @_names
-def test_options_of_verifiers_that_are_named_exist(document: Path) -> None:
+def test_mentioned_verifier_options_exist(document: Path) -> None:
     known = {option for kind in Registry().available() for option in kind.options}
     text = document.read_text(encoding="utf-8")
     assert {*re.findall(r"-o ([a-z_]+)=", text)} - known == set()
 
 
 @_names
-def test_files_that_are_linked_exist(document: Path) -> None:
+def test_linked_files_exist(document: Path) -> None:
     links = re.findall(r"\]\(([^)#\s]+)", document.read_text(encoding="utf-8"))
     assert [link for link in links if "://" not in link and not (document.parent / link).exists()] == []
 
 
 @_names
-def test_names_of_python_that_are_shown_exist(document: Path) -> None:
+def test_shown_python_names_exist(document: Path) -> None:
     shown = set(re.findall(r"`(workbench(?:\.\w+)+)", document.read_text(encoding="utf-8")))
     for name in shown - {"workbench.toml", "workbench.runners"}:
         assert pkgutil.resolve_name(name)
 
 
-def test_reason_codes_that_are_tabled_exist() -> None:
+def test_tabulated_reason_codes_exist() -> None:
     text = (ROOT / "docs" / "code.md").read_text(encoding="utf-8")
     codes = re.findall(r"^\| `([a-z_]+)` \| (?:correct|incorrect|abstain|error)", text, re.MULTILINE)
     assert len(codes) > 5
@@ -99,7 +99,7 @@ def test_reason_codes_that_are_tabled_exist() -> None:
             assert code in REASONS, code
 
 
-def test_limits_of_the_sandbox_are_those_shown() -> None:
+def test_sandbox_limits_match_the_documents() -> None:
     from workbench.verifiers.execution.interpreter import DEFAULT_SECONDS
     from workbench.verifiers.execution.settings import DEFAULTS
     from workbench.verifiers.meter import WALL_TIME_FACTOR
@@ -113,7 +113,7 @@ def test_limits_of_the_sandbox_are_those_shown() -> None:
     assert "| 1 GiB |" in text
 
 
-def test_limits_of_the_reward_server_are_those_shown() -> None:
+def test_reward_server_limits_match_the_documents() -> None:
     from workbench.app.web.reward import gate
 
     text = (ROOT / "docs" / "rewards.md").read_text(encoding="utf-8")
@@ -123,7 +123,7 @@ def test_limits_of_the_reward_server_are_those_shown() -> None:
     assert f"{gate.MIN_BYTES_PER_S >> 10} KiB a second" in text
 
 
-def test_tokens_of_judges_are_those_shown() -> None:
+def test_judge_tokens_match_the_documents() -> None:
     text = (ROOT / "docs" / "judges.md").read_text(encoding="utf-8")
     found = re.search(r"A reply may have ([\d,]+) tokens, `ice-score` without reasoning (\d+)", text)
     assert found is not None
@@ -138,14 +138,14 @@ def test_tokens_of_judges_are_those_shown() -> None:
     assert {name: tokens for name, tokens in others.items() if tokens} == {"codejudge": {10}}
 
 
-def test_strategies_of_judges_are_those_shown() -> None:
+def test_judge_strategies_match_the_documents() -> None:
     text = (ROOT / "docs" / "judges.md").read_text(encoding="utf-8").partition("### How replies are read")[0]
     shown = set(re.findall(r"^\| `([a-z-]+)`", text, re.MULTILINE))
     assert shown - {"strategy="} == set(STRATEGIES)
 
 
-def test_what_needs_pyarrow_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Documents whose commands write or read Parquet name the extra; without it the commands do."""
+def test_documents_that_need_pyarrow_name_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The extra is named where commands write or read Parquet; without it the commands themselves name it."""
     for document in DOCUMENTS:
         text = document.read_text(encoding="utf-8")
         if re.search(r"^\$? ?workbench publish|^\$? ?workbench \w+ .*\.parquet", text, re.MULTILINE):
@@ -157,7 +157,7 @@ def test_what_needs_pyarrow_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize(("untyped", "types", "final"), [(0, "trusted", 4), (1, "labelled", 0)])
-def test_types_that_come_with_every_question_are_trusted(
+def test_types_are_trusted_if_every_question_has_one(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
@@ -165,7 +165,7 @@ def test_types_that_come_with_every_question_are_trusted(
     types: str,
     final: int,
 ) -> None:
-    """Two people's verdicts are enough then."""
+    """With trusted types two annotators' verdicts suffice."""
     call, database = in_process(monkeypatch, capfd), tmp_path / "p.db"
     rows = [
         {"question_id": f"q{n}", "completion_id": f"c{n}", "question": f"{n}?", "answer": "1", "completion": "1"}
@@ -188,11 +188,11 @@ def test_types_that_come_with_every_question_are_trusted(
     assert found["states"]["final"] == final
 
 
-# The way of a verdict
+# The path of a verdict
 
 
-def _way() -> list[tuple[Path, str]]:
-    """Files and names in them that CONTRIBUTING leads through, in order."""
+def _path_of_a_verdict() -> list[tuple[Path, str]]:
+    """Return the files, and the names in them, on CONTRIBUTING's path of a verdict, in order."""
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     _, _, section = text.partition("## One verdict")
     steps = re.findall(r"`([\w/]+\.py):([\w.]+)`", section.partition("\n## ")[0])
@@ -209,21 +209,21 @@ def _defined(path: Path) -> set[str]:
     return found
 
 
-def test_the_way_of_a_verdict_leads_through_what_is_there() -> None:
-    way = _way()
+def test_path_of_a_verdict_names_only_existing_code() -> None:
+    way = _path_of_a_verdict()
     assert len(way) > 12
     assert [(path.name, name) for path, name in way if name not in _defined(path)] == []
 
 
-def test_the_way_of_a_verdict_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Everything it names in this process is called, in its order; a worker is another process."""
+def test_path_of_a_verdict_is_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Everything on the path in this process is called, in order; a worker is another process."""
     elsewhere = {"verify_command", "serve"}
-    wanted = [(str(path), name) for path, name in _way() if name not in elsewhere]
+    expected = [(str(path), name) for path, name in _path_of_a_verdict() if name not in elsewhere]
     called: list[tuple[str, str]] = []
 
     def watch(frame: FrameType, event: str, _: object) -> None:
         at = (frame.f_code.co_filename, frame.f_code.co_qualname)
-        if event == "call" and at in wanted and at not in called:
+        if event == "call" and at in expected and at not in called:
             called.append(at)
 
     monkeypatch.setattr(runner, "_IDLE_S", 0.0)
@@ -246,5 +246,5 @@ def test_the_way_of_a_verdict_is_gone(tmp_path: Path, monkeypatch: pytest.Monkey
         sys.setprofile(None)
         threading.setprofile(None)
     assert [line.verdict for line in lines] != ["error"]
-    assert [name for _, name in wanted if name not in {name for _, name in called}] == []
+    assert [name for _, name in expected if name not in {name for _, name in called}] == []
     project.close()

@@ -1,4 +1,4 @@
-"""The documentation builds as a site: every link leads somewhere, and the reference lists all that is declared."""
+"""The documentation builds as a site: every link resolves, and the reference lists all declarations."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def text_of(page: Path) -> str:
 
 
 @pytest.mark.soak
-def test_the_reference_is_made_from_the_declarations(site: Path) -> None:
+def test_reference_is_generated_from_the_declarations(site: Path) -> None:
     commands = {name for group in verbs.GROUPS.values() for name in group}
     verifiers = {kind.name for kind in Registry().available()}
     actions = {action.id for screen in every_screen() for action in screen.ACTIONS}
@@ -48,13 +48,13 @@ def test_the_reference_is_made_from_the_declarations(site: Path) -> None:
         assert sorted(names - words) == [], page
 
 
-def test_the_reference_says_what_every_key_does(site: Path) -> None:
+def test_reference_describes_every_key(site: Path) -> None:
     page = " ".join(text_of(site / "reference" / "actions.html").split())
     assert "^p Commands" in page
     assert "f4 ^r Save · Run · Import" in page
 
 
-def test_an_option_stands_in_the_reference_with_its_help(site: Path) -> None:
+def test_reference_lists_options_with_their_help(site: Path) -> None:
     commands = text_of(site / "reference" / "commands.html")
     assert re.search(r"--protocol \[[^]]+\]\s+\w+", commands)
     assert "&para;" not in commands

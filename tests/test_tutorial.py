@@ -1,4 +1,4 @@
-"""docs/tutorial.md from its first command to its last: the sets it ends with, the folder, and the reward."""
+"""Run docs/tutorial.md from its first command to its last: the final sets, the folder, and the reward."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def test_the_tutorial_ends_with_two_sets_and_a_reward(
             if command[-1] == "&":
                 servers.enter_context(in_background(command[1:-1], tmp_path))
                 continue
-            code, _, said = call(*command[1:])
-            assert code == 0, f"{command}: {said}"
+            code, _, shown_response = call(*command[1:])
+            assert code == 0, f"{command}: {shown_response}"
         sent, shown = shown_request()
         answered = reward(commands[-1][-2], sent)
     assert {key: answered[key] for key in shown} == shown
@@ -48,7 +48,7 @@ def test_the_tutorial_ends_with_two_sets_and_a_reward(
 
 
 def shown_request() -> tuple[str, dict[str, object]]:
-    """What the document sends to the reward server, and what it says comes back."""
+    """Return the document's request to the reward server, and the response it shows."""
     text = (ROOT / TUTORIAL).read_text(encoding="utf-8")
     sent = re.search(r"-d '(\{.*\})'", text)
     shown = re.search(r"```json\n(.*)\n```", text)

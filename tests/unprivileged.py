@@ -1,4 +1,4 @@
-"""An ordinary user, who may not write everywhere, whoever runs the tests."""
+"""An unprivileged user, who can't write everywhere, even if the tests run as root."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NOBODY = 65534
 
 @contextmanager
 def ordinary_user() -> Iterator[None]:
-    """Inside, this process is no root's; what is imported then must have been imported before."""
+    """Drop root privileges for the block; import modules before it."""
     if os.geteuid():
         yield
         return
@@ -27,7 +27,7 @@ def ordinary_user() -> Iterator[None]:
 
 @contextmanager
 def open_folder() -> Iterator[Path]:
-    """A folder that everybody may look into, unlike those of the tests."""
+    """Create a folder that everybody may read, unlike those of the tests."""
     folder = Path(tempfile.mkdtemp(prefix="open-"))
     folder.chmod(0o755)
     try:

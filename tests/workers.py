@@ -1,4 +1,4 @@
-"""Worker processes, given one item at a time."""
+"""Worker processes that get one item at a time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def submit(pool: WorkerPool, item: VerifierInput) -> None:
 
 
 def answered(pool: WorkerPool, seconds: float = _WAIT_S) -> list[tuple[VerifierInput, Verdict]]:
-    """Items that are answered within a time, at least one if that is possible, with their verdicts."""
+    """Return the items answered in time with their verdicts, at least one if possible."""
     return [
         (item, verdict)
         for task, found in pool.wait(seconds)
@@ -26,7 +26,7 @@ def answered(pool: WorkerPool, seconds: float = _WAIT_S) -> list[tuple[VerifierI
 
 
 def verdicts_in(pool: WorkerPool, items: Sequence[VerifierInput]) -> list[Verdict]:
-    """Verdicts in the order of the items, which are submitted in this order."""
+    """Return verdicts in the order of the items, which are submitted in this order."""
     waiting, places = list(items), {id(item): place for place, item in enumerate(items)}
     found: dict[int, Verdict] = {}
     while len(found) < len(items):

@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from tests.parts import CORE, ROOT, built, uv
+from tests.parts import CORE, ROOT, build_wheel, uv
 
 TORCH = "torch==2.13.0"
 PEERS = {
@@ -42,7 +42,7 @@ def installed(folder: Path, name: str) -> Path:
         require(uv("venv", str(environment)))
         require(uv("pip", "install", "--python", str(python), *PEERS[name]))
     with tempfile.TemporaryDirectory() as wheels:
-        wheel = built(ROOT / "parts" / "core", Path(wheels))
+        wheel = build_wheel(ROOT / "parts" / "core", Path(wheels))
         require(uv("pip", "install", "--python", str(python), "--reinstall-package", CORE, str(wheel)))
     return python
 

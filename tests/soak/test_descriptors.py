@@ -14,8 +14,8 @@ import pytest
 from tests.background import install_plugin, runner_ends, stored, until_writing
 from tests.cluster import cluster
 from tests.helpers import make_project, numbered
-from tests.rewarding import asked, launched
-from tests.served_app import come_in, labels, real_app, served, tab
+from tests.rewarding import launched, post_reward
+from tests.served_app import labels, real_app, served, sign_in, tab
 from tests.served_runs import VERIFIER, options, rows
 from tests.servers import faulty
 from tests.unit.runs.test_cluster import rows as answers
@@ -83,7 +83,7 @@ def test_a_reward_server_with_a_database(tmp_path: Path) -> None:
                 while time.monotonic() < until:
                     number += 1
                     body = {"question": "q", "reference": "r", "completion": f"{kind} {number}"}
-                    assert asyncio.run(asked(server.port, json.dumps(body).encode())).status == 200
+                    assert asyncio.run(post_reward(server.port, json.dumps(body).encode())).status == 200
                     most_held = max(most_held, psutil.Process(server.process.pid).num_fds())
                 return most_held
 
@@ -99,7 +99,7 @@ async def test_the_served_app_in_which_somebody_labels(tmp_path: Path) -> None:
 
     async with (
         served(project, real_app(project.path)) as address,
-        come_in(project, address, "ann") as client,
+        sign_in(project, address, "ann") as client,
         tab(client, address) as page,
     ):
 

@@ -1,4 +1,4 @@
-"""Two people label in two browser windows and a trainer asks for rewards, while disks fill up and processes die.
+"""Two annotators label in browser windows and a trainer requests rewards, while disks fill up and processes die.
 
 The short forms are tests/unit/app/web/test_away.py, tests/tui/test_full_disk.py, tests/web/test_browser.py and
 tests/unit/app/web/reward/test_faults.py.
@@ -23,9 +23,9 @@ from tests.background import PATIENCE_S
 from tests.commands import run
 from tests.full_disk import SmallDisk, small_disk
 from tests.helpers import make_project, numbered
-from tests.rewarding import Launched, asked, launched
+from tests.rewarding import Launched, launched, post_reward
 from tests.served_app import at_hand, log_of, server_process
-from tests.served_windows import Told, Window
+from tests.served_windows import Notice, Window
 from tests.servers import faulty
 from tests.web.test_browser import chromium, opened
 from workbench.care.backups import diagnosis
@@ -63,7 +63,7 @@ def project(disk: SmallDisk) -> Iterator[Project]:
 
 
 class Served:
-    """A server, its windows, and where pictures of them go."""
+    """A server, its windows, and a folder for screenshots."""
 
     def __init__(self, project: Project, stack: AsyncExitStack, pictures: Path) -> None:
         self.project = project
@@ -75,7 +75,7 @@ class Served:
         self.process: asyncio.subprocess.Process
 
     async def start(self, chromium: Any | None = None) -> None:
-        """Start the server, and with a browser everybody's window."""
+        """Start the server, and a browser with a window for every annotator."""
         running = server_process(self.project, "--port", self._port)
         self.process, address, links = await self._stack.enter_async_context(running)
         self._port = str(address.port)
@@ -86,7 +86,7 @@ class Served:
                 await at_hand(self.project, name)
 
     async def restart(self) -> None:
-        """Start the server again; the windows open by themselves."""
+        """Start the server again; the windows reconnect."""
         before = [window.opened for window in self.windows]
         await self.start()
         for window, opened_before in zip(self.windows, before, strict=True):
@@ -101,18 +101,18 @@ class Served:
         await asyncio.to_thread(psutil.wait_procs, apps, 30)
 
     def apps(self, name: str = "") -> list[psutil.Process]:
-        """The apps' processes, or somebody's."""
+        """Return the processes of all apps, or of one annotator's."""
         own = psutil.Process(self.process.pid).children()
         return [one for one in own if any(part.startswith(f"--as={name}") for part in one.cmdline())]
 
     async def picture(self, name: str) -> None:
-        """Pictures of all windows."""
+        """Take screenshots of all windows."""
         await asyncio.sleep(0.5)
         for window in self.windows:
             await window.page.page.screenshot(path=self._pictures / f"{name}-{window.name}.png")
 
     async def label(self, how: str, times: int = 2) -> None:
-        """Everybody labels until they were told so of their labels so many times."""
+        """Let every annotator label until ``times`` labels got this notice."""
         for window in self.windows:
             for _ in range(40):
                 if (await window.label()).how == how:
@@ -123,13 +123,13 @@ class Served:
             for _ in range(times_left):
                 assert (await window.label()).how == how
 
-    def told(self) -> list[Told]:
-        """What all windows said of all labels."""
-        return [told for window in self.windows for told in window.told]
+    def notices(self) -> list[Notice]:
+        """Return the notices of all windows."""
+        return [notice for window in self.windows for notice in window.notices]
 
     def check(self, project: Project | None = None) -> Counter[str]:
-        """Every label that is said to be saved is there once, of its person and time; no other is."""
-        said = self.told()
+        """Check that exactly the labels reported as saved are stored, each once, with its annotator and time."""
+        notices = self.notices()
         rows = (
             (project or self.project)
             .database.reader()
@@ -142,16 +142,16 @@ class Served:
         )
         stored = {(name, int(key[1:])): (verdict, at) for name, key, verdict, at, _ in rows}
         assert len(stored) == len(rows)
-        given = {(told.name, told.question): told for told in said if told.how != "not saved"}
-        assert stored.keys() == given.keys()
-        for key, told in given.items():
+        reported = {(one.name, one.question): one for one in notices if one.how != "not saved"}
+        assert stored.keys() == reported.keys()
+        for key, notice in reported.items():
             verdict, at = stored[key]
-            assert verdict == told.verdict
-            assert told.after <= at.replace("Z", "+00:00") <= told.before, (told, at)
-        return Counter(told.how for told in said)
+            assert verdict == notice.verdict
+            assert notice.after <= at.replace("Z", "+00:00") <= notice.before, (notice, at)
+        return Counter(notice.how for notice in notices)
 
     def check_files(self) -> None:
-        """The database is sound, and nobody has seen a traceback."""
+        """Check that the database is sound and no window shows a traceback."""
         checked = open_project(self.path)
         assert [finding for finding in diagnosis(checked.path) if not finding.ok and finding.name != "free disk"] == []
         assert ledger.states_differ(checked) == 0
@@ -173,7 +173,7 @@ async def served(project: Project, tmp_path: Path, chromium: Any) -> AsyncIterat
         yield made
 
 
-async def test_a_full_disk(served: Served, disk: SmallDisk) -> None:
+async def test_full_disk(served: Served, disk: SmallDisk) -> None:
     ann, ben = served.windows
     for _ in range(2):
         disk.fill()
@@ -181,26 +181,26 @@ async def test_a_full_disk(served: Served, disk: SmallDisk) -> None:
         await served.picture("full")
         for window in served.windows:
             assert "disk is full" in " ".join(window.look().replace("▌", "").split())
-        # Who comes now is told why, too; the other one stays at their item.
+        # A newly opened window reports the full disk, too; the other one keeps its item.
         at = ann.at
         await ben.reload()
         await ben.shows("disk is full")
         assert "Nothing is left" not in ben.look()
         await served.picture("full-opened")
-        # A process that dies says nothing of a label that it couldn't save.
+        # A process that dies reports nothing about a label that it couldn't save.
         served.apps("ann")[0].kill()
         await ann.until_dialog("Every label is saved, except any that was shown as not saved.")
         await served.picture("full-killed")
         disk.empty()
         await ann.open_again()
         await served.label("saved")
-        assert any(told.question == at and told.how == "saved" for told in ann.told)
+        assert any(notice.question == at and notice.how == "saved" for notice in ann.notices)
     print(served.check())
     await served.kill()
     served.check_files()
 
 
-async def test_killed_apps_and_servers(served: Served) -> None:
+async def test_apps_and_servers_are_killed(served: Served) -> None:
     ann, ben = served.windows
     for turn in range(KILLS):
         victim, other = (ann, ben) if turn % 2 else (ben, ann)
@@ -210,10 +210,10 @@ async def test_killed_apps_and_servers(served: Served) -> None:
         await served.picture("app-killed")
         assert (other.at, await other.dialog()) == (at, None)
         assert (await other.label()).how == "saved"
-        before = victim.told[-1]
+        before = victim.notices[-1]
         await victim.open_again()
         await served.label("saved")
-        assert len({told.question for told in victim.told}) == len(victim.told), before
+        assert len({notice.question for notice in victim.notices}) == len(victim.notices), before
     for _ in range(KILLS):
         places = [window.at for window in served.windows]
         await served.kill()
@@ -228,7 +228,7 @@ async def test_killed_apps_and_servers(served: Served) -> None:
     served.check_files()
 
 
-async def test_a_database_that_is_lost_comes_back_from_a_backup(served: Served) -> None:
+async def test_lost_database_is_restored_from_a_backup(served: Served) -> None:
     copy = served.path.with_name("copy.db")
     assert run("backup", str(served.path), str(copy)).returncode == 0
     served.project.close()
@@ -254,19 +254,19 @@ async def test_a_database_that_is_lost_comes_back_from_a_backup(served: Served) 
 
 
 class Trainer:
-    """Asks for rewards all the time, again where it is told to, and remembers what it was told."""
+    """Request rewards continuously, retry on request, and record the errors."""
 
     def __init__(self, server: Launched) -> None:
         self.server = server
         self.counts: Counter[str] = Counter()
-        self.said: set[str] = set()
+        self.errors: set[str] = set()
         self.waited: list[float] = []
         self.rewards: dict[str, float | None] = {}
         self._number = 0
 
     @asynccontextmanager
     async def at_work(self, clients: int = 4) -> AsyncIterator[None]:
-        """Ask as long as the context."""
+        """Send requests during the block."""
         tasks = [asyncio.create_task(self._ask()) for _ in range(clients)]
         yield
         for task in tasks:
@@ -275,7 +275,7 @@ class Trainer:
             assert isinstance(found, asyncio.CancelledError), found
 
     async def gets(self, kind: str, more: int = 5) -> None:
-        """Wait until more of its requests had such an end."""
+        """Wait until more requests have ended this way."""
         wanted = self.counts[kind] + more
         async with asyncio.timeout(PATIENCE_S):
             while self.counts[kind] < wanted:
@@ -289,7 +289,7 @@ class Trainer:
             while name not in self.rewards:
                 try:
                     async with asyncio.timeout(30):
-                        answer = await asked(self.server.port, body)
+                        answer = await post_reward(self.server.port, body)
                 except (OSError, asyncio.IncompleteReadError):
                     self.counts["cut off"] += 1
                     await asyncio.sleep(0.1)
@@ -301,11 +301,11 @@ class Trainer:
                     self.rewards[name] = answer.document["reward"]
                 else:
                     assert (answer.status, "retry-after" in answer.headers) == (503, True), answer
-                    self.said.add(answer.document["error"])
+                    self.errors.add(answer.document["error"])
                     await asyncio.sleep(0.1)
 
 
-async def test_the_reward_server_on_a_full_disk_and_killed(disk: SmallDisk, tmp_path: Path) -> None:
+async def test_reward_server_on_a_full_disk_is_killed(disk: SmallDisk, tmp_path: Path) -> None:
     made = make_project(disk.path / "data")
     made.close()
     place = made.path
@@ -316,10 +316,10 @@ async def test_the_reward_server_on_a_full_disk_and_killed(disk: SmallDisk, tmp_
             async with trainer.at_work():
                 for _ in range(3):
                     await trainer.gets("200")
-                    trainer.said.clear()
+                    trainer.errors.clear()
                     disk.fill()
                     await trainer.gets("503", 20)
-                    assert all("full" in said for said in trainer.said), trainer.said
+                    assert all("full" in errors for errors in trainer.errors), trainer.errors
                     health = httpx.get(f"{server.url}/health", headers={"Host": "localhost"})
                     assert (health.status_code, health.json()["state"]) == (503, "waiting")
                     disk.empty()

@@ -33,7 +33,7 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scenario]:
 
 def test_what_is_killed_anywhere_repeats_no_answered_call(made: Scenario) -> None:
     wanted, commits = made.uninterrupted()
-    assert wanted.asked.total() == CHEAP + DEAR
+    assert wanted.requests.total() == CHEAP + DEAR
     kills = 0
     for number in range(COMMITS):
         commit = Commit(1 + number * (commits - 4) // COMMITS, after=number % 2 == 1)
@@ -60,8 +60,8 @@ def test_what_was_refused_is_asked_again_where_errors_are_to_be(made: Scenario) 
         trial.resume()
         assert trial.work() is not None
         check_same(trial.outcome(), wanted)
-        refused = {call: count for call, count in trial.asked().items() if call[1] == "c6"}
+        refused = {call: count for call, count in trial.requests().items() if call[1] == "c6"}
         assert sorted(refused.values()) == [1, 1]
         trial.resume(retry_errors=True)
         assert trial.work() is not None
-        assert sorted({call: trial.asked()[call] for call in refused}.values()) == [1, 2]
+        assert sorted({call: trial.requests()[call] for call in refused}.values()) == [1, 2]

@@ -15,7 +15,7 @@ from tests.background import PATIENCE_S, install_plugin, until
 from tests.commands import Call, in_process
 from tests.evolving_served import need_a_sandbox
 from tests.helpers import make_project
-from tests.rewarding import asked, launched
+from tests.rewarding import launched, post_reward
 
 LATER = b'{"reference": "r", "completion": "later a", "id": 7}'
 LONG = b'{"reference": "r", "completion": "now' + b"x" * 30_000 + b'"}'
@@ -52,7 +52,7 @@ def test_a_project_s_verifier_needs_trust_no_more_than_in_a_run(tmp_path: Path) 
     make_project(tmp_path).close()
     (tmp_path / "workbench.toml").write_text('[verifiers.mine]\nkind = "last-number"\n')
     with launched(tmp_path, tmp_path / "p.db", "--verifier", "mine") as server:
-        answer = asyncio.run(asked(server.port, b'{"reference": "7", "completion": "so 7"}'))
+        answer = asyncio.run(post_reward(server.port, b'{"reference": "7", "completion": "so 7"}'))
         assert answer.document["verdict"] == "correct"
         assert "mine was never probed here" in server.log.read_text()
 
@@ -63,7 +63,7 @@ def test_sigterm_answers_what_was_accepted(tmp_path: Path, monkeypatch: pytest.M
         server.until_ready()
 
         async def ask() -> object:
-            waiting = asyncio.create_task(asked(server.port, LATER))
+            waiting = asyncio.create_task(post_reward(server.port, LATER))
             while not (await asyncio.to_thread(server.health))["waiting"] and not waiting.done():
                 await asyncio.sleep(0.01)
             server.process.send_signal(signal.SIGTERM)
@@ -82,7 +82,7 @@ def test_sigterm_is_heard_while_tests_are_parsed(tmp_path: Path) -> None:
         server.until_ready()
 
         async def ask() -> object:
-            waiting = asyncio.create_task(asked(server.port, body))
+            waiting = asyncio.create_task(post_reward(server.port, body))
             while not (await asyncio.to_thread(server.health))["waiting"] and not waiting.done():
                 await asyncio.sleep(0.01)
             assert not waiting.done()
@@ -104,8 +104,8 @@ def test_a_killed_server_leaves_nothing_and_the_next_one_answers_the_same(
         with launched(tmp_path, "--verifier", "staged", "-o", "ms=1", "--port", port) as server:
             server.until_ready()
             port = server.port
-            assert asyncio.run(asked(port, LONG)).document["reason"] == "quick"
-            document = asyncio.run(asked(port, LATER)).document
+            assert asyncio.run(post_reward(port, LONG)).document["reason"] == "quick"
+            document = asyncio.run(post_reward(port, LATER)).document
             document.pop("ms")
             told.append(document)
             processes = psutil.Process(server.process.pid).children(recursive=True)

@@ -17,7 +17,6 @@ from tests.served_app import (
     SIZE,
     at_hand,
     browser,
-    come_in,
     held,
     labels,
     log_of,
@@ -25,6 +24,7 @@ from tests.served_app import (
     real_app,
     served,
     server_process,
+    sign_in,
     tab,
     until,
 )
@@ -66,7 +66,7 @@ async def test_two_people_label_at_once_each_as_themselves(project: Project) -> 
 
     async with AsyncExitStack() as stack:
         address = await stack.enter_async_context(served(project, real_app(project.path)))
-        clients = [await stack.enter_async_context(come_in(project, address, name)) for name in ("ann", "ben")]
+        clients = [await stack.enter_async_context(sign_in(project, address, name)) for name in ("ann", "ben")]
         hers, his = [await stack.enter_async_context(tab(client, address)) for client in clients]
         await asyncio.gather(
             hers.press_until("1", lambda: count("ann") >= 5), his.press_until("0", lambda: count("ben") >= 5)
@@ -77,7 +77,7 @@ async def test_two_people_label_at_once_each_as_themselves(project: Project) -> 
 
 
 async def test_a_closed_page_opens_again_at_the_same_item(project: Project) -> None:
-    async with served(project, real_app(project.path)) as address, come_in(project, address, "ann") as client:
+    async with served(project, real_app(project.path)) as address, sign_in(project, address, "ann") as client:
         async with tab(client, address) as page:
             first = await at_hand(project, "ann")
             await page.press("1")
@@ -100,7 +100,7 @@ async def test_a_page_that_has_the_focus_is_looked_at_from_its_first_item_on(pro
 
     async with (
         served(project, real_app(project.path)) as address,
-        come_in(project, address, "ann") as client,
+        sign_in(project, address, "ann") as client,
         tab(client, address) as page,
     ):
         await page.say(["focus"])
@@ -114,7 +114,7 @@ async def test_a_page_that_has_the_focus_is_looked_at_from_its_first_item_on(pro
 async def test_who_quits_gives_back_what_they_held(project: Project) -> None:
     async with AsyncExitStack() as stack:
         address = await stack.enter_async_context(served(project, real_app(project.path)))
-        client = await stack.enter_async_context(come_in(project, address, "ann"))
+        client = await stack.enter_async_context(sign_in(project, address, "ann"))
         page = await stack.enter_async_context(tab(client, address))
         await page.wait_for("Question number")
         await page.press("\x11")
@@ -123,7 +123,7 @@ async def test_who_quits_gives_back_what_they_held(project: Project) -> None:
 
 
 async def test_a_key_on_its_way_when_the_page_closes_is_no_lost_label(project: Project) -> None:
-    async with served(project, real_app(project.path)) as address, come_in(project, address, "ann") as client:
+    async with served(project, real_app(project.path)) as address, sign_in(project, address, "ann") as client:
         for count in range(1, 4):
             async with tab(client, address) as page:
                 # What the window before held is still claimed when this one has not opened yet.
@@ -171,7 +171,7 @@ async def test_the_apps_end_with_a_server_that_is_killed_and_nothing_is_lost(pro
 
 
 async def test_a_server_that_is_started_anew_knows_everyone(project: Project) -> None:
-    async with served(project) as address, come_in(project, address, "ann") as client:
+    async with served(project) as address, sign_in(project, address, "ann") as client:
         cookie = next(iter(client.cookie_jar)).value
     (port,) = free_ports(1)
     async with served(project, port=port) as address, browser(address) as client:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import make_project, numbered
-from tests.served_app import at_hand, come_in, real_app, served, tab, until
+from tests.served_app import at_hand, real_app, served, sign_in, tab, until
 from workbench.app.web.serve.sessions import Ending
 from workbench.labelling.people import assign
 
@@ -17,7 +17,7 @@ async def test_a_window_that_opens_meanwhile_is_told_so_and_the_log_says_why(
 ) -> None:
     project = make_project(tmp_path, numbered(6, subtype="A1"))
     assign(project, ["ann"], per_item=1)
-    async with served(project, real_app(project.path)) as address, come_in(project, address, "ann") as client:
+    async with served(project, real_app(project.path)) as address, sign_in(project, address, "ann") as client:
         project.path.rename(tmp_path / "away.db")
         async with tab(client, address) as page:
             assert await page.end() == Ending.UNOPENED

@@ -13,7 +13,7 @@ from yarl import URL
 
 from tests.background import PATIENCE_S
 from tests.helpers import make_project
-from tests.served_app import SIZE, browser, come_in, origin, served, tab
+from tests.served_app import SIZE, browser, origin, served, sign_in, tab
 from workbench.app.web.serve import server
 from workbench.app.web.serve.addresses import Address
 from workbench.app.web.serve.server import FILES, HEADERS, OPEN_FILES
@@ -72,7 +72,7 @@ async def test_what_is_open_is_what_a_link_needs(address: Address) -> None:
 
 
 async def test_with_a_login_pages_and_files_come_and_nothing_else(project: Project, address: Address) -> None:
-    async with come_in(project, address, "ann") as client:
+    async with sign_in(project, address, "ann") as client:
         for path in ("/", *FILES):
             async with client.get(path) as answer:
                 assert (answer.status, int(answer.headers["Content-Length"]) > 100) == (200, True), path
@@ -89,7 +89,7 @@ async def test_with_a_login_pages_and_files_come_and_nothing_else(project: Proje
 
 
 async def test_every_answer_has_the_headers_that_protect(project: Project, address: Address) -> None:
-    async with come_in(project, address, "ann") as client:
+    async with sign_in(project, address, "ann") as client:
         for path, headers in (("/", {}), ("/x", {}), ("/", {"Host": "evil"}), ("/enter", {}), ("/static/app.js", {})):
             async with client.get(path, headers=headers) as answer:
                 found = {name: answer.headers.get(name) for name in HEADERS}
@@ -103,7 +103,7 @@ async def test_every_answer_has_the_headers_that_protect(project: Project, addre
 
 
 async def test_pages_have_no_script_of_their_own_and_name_no_other_host(project: Project, address: Address) -> None:
-    async with come_in(project, address, "ann") as client:
+    async with sign_in(project, address, "ann") as client:
         for path in ("/", "/enter"):
             async with client.get(path) as answer:
                 text = await answer.text()
@@ -174,7 +174,7 @@ async def test_other_pages_are_refused_though_the_cookie_comes(
 ) -> None:
     headers = {} if foreign is None else {"Origin": foreign.format(port=address.port)}
     link = tokens.new_link(project, "ben")
-    async with come_in(project, address, "ann") as client:
+    async with sign_in(project, address, "ann") as client:
         async with client.get(GOOD_SOCKET, headers=UPGRADE | headers) as answer:
             assert answer.status == 403
         async with client.post("/enter", data=link, headers=headers) as answer:
@@ -184,7 +184,7 @@ async def test_other_pages_are_refused_though_the_cookie_comes(
 
 async def test_other_hosts_are_refused_though_the_cookie_comes(project: Project, address: Address) -> None:
     evil = f"evil.example:{address.port}"
-    async with come_in(project, address, "ann") as client:
+    async with sign_in(project, address, "ann") as client:
         for path in ("/", "/enter", GOOD_SOCKET):
             async with client.get(path, headers={"Host": evil, "Origin": f"http://{evil}"}) as answer:
                 assert answer.status == 421
@@ -192,7 +192,7 @@ async def test_other_hosts_are_refused_though_the_cookie_comes(project: Project,
 
 
 async def test_the_socket_opens_with_both(project: Project, address: Address) -> None:
-    async with come_in(project, address, "ann") as client:
+    async with sign_in(project, address, "ann") as client:
         async with tab(client, address) as page:
             await page.wait_for("I am ann")
         for query in ("", "?width=80", "?width=1e3&height=24", "?width=80&height=-1", "?width=&height="):
@@ -202,7 +202,7 @@ async def test_the_socket_opens_with_both(project: Project, address: Address) ->
 
 async def test_a_cookie_of_one_is_never_another(project: Project, address: Address) -> None:
     for name in ("ann", "ben", "ann"):
-        async with come_in(project, address, name) as client, tab(client, address) as page:
+        async with sign_in(project, address, name) as client, tab(client, address) as page:
             await page.wait_for(f"I am {name}")
 
 
@@ -245,13 +245,13 @@ async def test_strangers_connections_give_way(
     slow = b"POST /enter HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 43\r\nOrigin: http://127.0.0.1:%d\r\n\r\nA"
     async with served(project) as address:
         await flood(address, b"")
-        async with come_in(project, address, "ann") as client, tab(client, address) as page:
+        async with sign_in(project, address, "ann") as client, tab(client, address) as page:
             await page.wait_for("I am ann")
             for start in (b"", b"GET /", slow % address.port, b"GET /nothing HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"):
                 await flood(address, start)
             await page.press("x")
             await page.wait_for("x")
-            async with come_in(project, address, "ben") as other, other.get("/") as answer:
+            async with sign_in(project, address, "ben") as other, other.get("/") as answer:
                 assert answer.status == 200
         for writer in held:
             writer.close()
@@ -367,7 +367,7 @@ async def test_a_database_that_is_busy_is_no_crash(
     def fail(*_: object) -> None:
         raise StoreError("it is locked")
 
-    async with come_in(project, address, "ann") as client:
+    async with sign_in(project, address, "ann") as client:
         monkeypatch.setattr(tokens, "name_of_login", fail)
         async with client.get("/") as answer:
             assert answer.status == 503
@@ -380,8 +380,8 @@ async def test_one_person_s_connections_keep_no_newcomer_out(project: Project, m
     monkeypatch.setattr(server, "CONNECTIONS_PER_PERSON", 4)
     held: list[asyncio.StreamWriter] = []
     add_annotators(project, ["cat"])
-    async with served(project) as address, come_in(project, address, "ann") as client:
-        async with come_in(project, address, "cat") as third, tab(third, address) as page:
+    async with served(project) as address, sign_in(project, address, "ann") as client:
+        async with sign_in(project, address, "cat") as third, tab(third, address) as page:
             await page.wait_for("I am cat")
             cookies = client.cookie_jar.filter_cookies(URL(origin(address)))
             cookie = "; ".join(f"{one.key}={one.value}" for one in cookies.values())
@@ -390,7 +390,7 @@ async def test_one_person_s_connections_keep_no_newcomer_out(project: Project, m
                 writer.write(f"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nCookie: {cookie}\r\n\r\n".encode())
                 assert b"200" in await reader.readline()
                 held.append(writer)
-            async with come_in(project, address, "ben") as other, other.get("/") as answer:
+            async with sign_in(project, address, "ben") as other, other.get("/") as answer:
                 assert answer.status == 200
             await page.press("x")
             await page.wait_for("x")

@@ -18,7 +18,7 @@ from aiohttp import ClientSession
 
 from tests.background import PATIENCE_S
 from tests.helpers import make_project
-from tests.served_app import STAND_IN, Tab, come_in, origin, served, tab, until
+from tests.served_app import FAKE_APP, Tab, origin, served, sign_in, tab, until
 from tests.unit.app.web.test_frames import MALFORMED
 from workbench.app.web.serve import app_process, server
 from workbench.app.web.serve.addresses import Address
@@ -43,7 +43,7 @@ async def address(project: Project) -> AsyncIterator[Address]:
 
 @pytest_asyncio.fixture
 async def ann(project: Project, address: Address) -> AsyncIterator[ClientSession]:
-    async with come_in(project, address, "ann") as client:
+    async with sign_in(project, address, "ann") as client:
         yield client
 
 
@@ -54,7 +54,7 @@ def processes() -> list[psutil.Process]:
 
 def is_stand_in(process: psutil.Process) -> bool:
     try:
-        return str(STAND_IN) in process.cmdline()
+        return str(FAKE_APP) in process.cmdline()
     except psutil.NoSuchProcess:  # a zombie is one, too
         return False
 
@@ -117,7 +117,7 @@ async def test_who_quits_is_told_apart_from_a_crash(
 
 async def test_an_app_that_cant_be_started_is_said(project: Project) -> None:
     running = served(project, lambda _: ["/nowhere/python"])
-    async with running as address, come_in(project, address, "ann") as client, tab(client, address) as page:
+    async with running as address, sign_in(project, address, "ann") as client, tab(client, address) as page:
         assert await page.end() == Ending.UNOPENED
 
 
@@ -149,7 +149,7 @@ async def test_many_pages_of_one_person_at_once_leave_one_process(ann: ClientSes
 async def test_only_so_many_people_at_once(project: Project, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
     async with served(project, most=2) as address, AsyncExitStack() as stack:
-        clients = [await stack.enter_async_context(come_in(project, address, f"p{number}")) for number in range(3)]
+        clients = [await stack.enter_async_context(sign_in(project, address, f"p{number}")) for number in range(3)]
         first, second = [await stack.enter_async_context(tab(client, address)) for client in clients[:2]]
         await first.wait_for("I am p0")
         await second.wait_for("I am p1")
@@ -165,7 +165,7 @@ async def test_only_so_many_people_at_once(project: Project, caplog: pytest.LogC
 async def test_each_of_many_who_connect_at_once_is_themselves(project: Project, address: Address) -> None:
     async with AsyncExitStack() as stack:
         names = [f"p{number}" for number in range(8)]
-        clients = [await stack.enter_async_context(come_in(project, address, name)) for name in names]
+        clients = [await stack.enter_async_context(sign_in(project, address, name)) for name in names]
         pages = await asyncio.gather(*(stack.enter_async_context(tab(client, address)) for client in clients))
         await asyncio.gather(*(page.wait_for(f"I am {name}") for name, page in zip(names, pages, strict=True)))
         assert len({process.pid for process in processes()}) == 8
@@ -232,7 +232,7 @@ async def test_a_page_that_reads_nothing_keeps_nobody_waiting(
     monkeypatch.setattr(server, "HEARTBEAT_S", 3.0)
     monkeypatch.setattr(app_process, "GRACE_S", 1_000.0)
     before = psutil.Process().memory_info().rss
-    async with come_in(project, address, "ben") as ben, tab(ann, address, autoping=False) as dead:
+    async with sign_in(project, address, "ben") as ben, tab(ann, address, autoping=False) as dead:
         await dead.press("flood")
         transport_of(dead).pause_reading()
         async with tab(ben, address) as page:
@@ -260,7 +260,7 @@ async def test_a_revoked_login_ends_the_page(
     project: Project, address: Address, ann: ClientSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(server, "WATCH_S", 0.05)
-    async with served(project) as address, come_in(project, address, "ann") as client, tab(client, address) as page:
+    async with served(project) as address, sign_in(project, address, "ann") as client, tab(client, address) as page:
         await page.wait_for("I am ann")
         tokens.revoke(project, "ann")
         assert await page.end() == Ending.REVOKED
@@ -272,7 +272,7 @@ async def test_a_new_login_in_the_browser_ends_the_page_of_the_old_one(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(server, "WATCH_S", 0.05)
-    async with served(project) as address, come_in(project, address, "ann") as client, tab(client, address) as page:
+    async with served(project) as address, sign_in(project, address, "ann") as client, tab(client, address) as page:
         await page.wait_for("I am ann")
         link = tokens.new_link(project, "ben")
         async with client.post("/enter", data=link, headers={"Origin": origin(address)}) as answer:
@@ -285,7 +285,7 @@ async def test_the_end_of_the_server_ends_everyone(project: Project) -> None:
         async with served(project) as address:
             pages: list[Tab] = []
             for name in ("ann", "ben"):
-                client = await stack.enter_async_context(come_in(project, address, name))
+                client = await stack.enter_async_context(sign_in(project, address, name))
                 pages.append(await stack.enter_async_context(tab(client, address)))
                 await pages[-1].wait_for(f"I am {name}")
             ends = asyncio.gather(*(page.end() for page in pages))
@@ -297,7 +297,7 @@ async def test_connections_on_which_nothing_comes_are_dropped(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(server, "IDLE_S", 0.2)
-    async with served(project) as address, come_in(project, address, "ann") as client, tab(client, address) as page:
+    async with served(project) as address, sign_in(project, address, "ann") as client, tab(client, address) as page:
         await page.wait_for("I am ann")
         idle = [await asyncio.open_connection("127.0.0.1", address.port) for _ in range(200)]
         for number, (_, writer) in enumerate(idle):

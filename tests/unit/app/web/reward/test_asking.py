@@ -17,7 +17,7 @@ from tests.background import PATIENCE_S
 from tests.documents import ROOT
 from tests.helpers import make_project
 from tests.replaying import replay
-from tests.rewarding import Answer, asked, launched
+from tests.rewarding import Answer, launched, post_reward
 from tests.servers.scripted import Received, Scripted, scripted
 from workbench.app.web.reward.gate import RequestRules
 from workbench.app.web.reward.server import RewardServer, serving
@@ -72,7 +72,7 @@ def item(completion: str) -> dict[str, Any]:
 
 
 async def post(server: RewardServer, *completions: str) -> Answer:
-    return await asked(server.address.port, json.dumps({"items": [item(text) for text in completions]}).encode())
+    return await post_reward(server.address.port, json.dumps({"items": [item(text) for text in completions]}).encode())
 
 
 async def health(server: RewardServer) -> dict[str, Any]:
@@ -109,7 +109,7 @@ def test_verdicts_are_those_of_a_run_and_nothing_is_asked_twice(
     async def rewarded(url: str) -> list[dict[str, Any]]:
         async with judge(url, model="sample-judge", queue=200) as server:
             body = json.dumps({"items": [*items, *items]}).encode()
-            answer = await asked(server.address.port, body)
+            answer = await post_reward(server.address.port, body)
             found: list[dict[str, Any]] = answer.document["items"]
             return found
 
@@ -293,7 +293,7 @@ def test_sigterm_answers_what_was_accepted(tmp_path: Path, project: Project) -> 
         with launched(tmp_path, project.path, "--verifier", "llm-judge", *options) as server:
 
             async def ask() -> Answer:
-                waiting = asyncio.create_task(asked(server.port, json.dumps(item("a")).encode()))
+                waiting = asyncio.create_task(post_reward(server.port, json.dumps(item("a")).encode()))
                 assert await asyncio.to_thread(asked_for.wait, PATIENCE_S)
                 server.process.send_signal(signal.SIGTERM)
                 go_on.set()

@@ -13,7 +13,7 @@ import pytest
 from tests.background import PATIENCE_S
 from tests.full_disk import SmallDisk, small_disk
 from tests.helpers import make_project
-from tests.rewarding import asked, launched
+from tests.rewarding import launched, post_reward
 from tests.servers import faulty
 from tests.servers.scripted import Received, Scripted, scripted
 from tests.unit.app.web.reward.test_asking import YES, Serving, health, item, judge, post, told
@@ -99,13 +99,13 @@ def test_a_server_that_is_told_to_end_waits_for_no_room(disk: SmallDisk, tmp_pat
     with faulty.launched(latency=0.0) as model:
         options = ["--verifier", "llm-judge", "-o", f"base_url={model.url}", "-o", "model=m"]
         with launched(tmp_path, project.path, *options) as server:
-            assert asyncio.run(asked(server.port, json.dumps(item("a")).encode())).status == 200
+            assert asyncio.run(post_reward(server.port, json.dumps(item("a")).encode())).status == 200
             answered = "a"
             for text in "bcdefg":
                 # What was stored before may give room back yet, as its log does.
                 disk.fill()
                 answered += text
-                answer = asyncio.run(asked(server.port, json.dumps(item(text)).encode()))
+                answer = asyncio.run(post_reward(server.port, json.dumps(item(text)).encode()))
                 if answer.status != 200:
                     break
             assert (answer.status, "full" in answer.document["error"]) == (503, True)
@@ -115,6 +115,6 @@ def test_a_server_that_is_told_to_end_waits_for_no_room(disk: SmallDisk, tmp_pat
             disk.empty()
         with launched(tmp_path, project.path, *options) as server:
             for text in answered:
-                assert asyncio.run(asked(server.port, json.dumps(item(text)).encode())).document["reward"] == 1.0
+                assert asyncio.run(post_reward(server.port, json.dumps(item(text)).encode())).document["reward"] == 1.0
         counts = model.counts()
         assert (counts["unique"], counts["repeated"]) == (len(answered), 0)

@@ -19,7 +19,7 @@ import pytest
 from tests.background import PATIENCE_S
 from tests.commands import run
 from tests.helpers import make_project
-from tests.rewarding import Launched, asked, launched
+from tests.rewarding import Launched, launched, post_reward
 from workbench.app.web.reward import server as server_module
 from workbench.app.web.reward.gate import RequestRules
 from workbench.app.web.reward.processes import Board, ProcessMember, ProcessState, merged, state_of
@@ -59,7 +59,7 @@ def test_both_serve_and_both_are_counted(tmp_path: Path) -> None:
         wanted = json.dumps({"reference": "a", "completion": "a"}).encode()
 
         async def ask() -> None:
-            answers = await asyncio.gather(*(asked(server.port, wanted) for _ in range(64)))
+            answers = await asyncio.gather(*(post_reward(server.port, wanted) for _ in range(64)))
             assert [answer.document["reward"] for answer in answers] == [1.0] * 64
 
         asyncio.run(ask())
@@ -88,7 +88,7 @@ def test_a_stopped_process_is_replaced(tmp_path: Path) -> None:
         wanted = json.dumps({"reference": "a", "completion": "a"}).encode()
 
         async def ask() -> None:
-            answers = await asyncio.gather(*(asked(server.port, wanted) for _ in range(32)))
+            answers = await asyncio.gather(*(post_reward(server.port, wanted) for _ in range(32)))
             assert [answer.status for answer in answers] == [200] * 32
 
         asyncio.run(ask())
@@ -97,7 +97,7 @@ def test_a_stopped_process_is_replaced(tmp_path: Path) -> None:
 
 
 def _answers(server: Launched, body: bytes) -> bool:
-    return asyncio.run(asked(server.port, body)).status == 200
+    return asyncio.run(post_reward(server.port, body)).status == 200
 
 
 def test_no_process_outlives_the_one_that_began_it(tmp_path: Path) -> None:
@@ -172,8 +172,8 @@ def test_health_is_that_of_all(tmp_path: Path) -> None:
             until(lambda: in_flight(server) == 3_000)
             # Whichever process has it, there is no room for another one at either.
             asking = json.dumps({"reference": "a", "completion": "b" * 2_000}).encode()
-            until(lambda: [asyncio.run(asked(server.port, asking)).status for _ in range(16)] == [503] * 16)
-        until(lambda: [asyncio.run(asked(server.port, asking)).status for _ in range(16)] == [200] * 16)
+            until(lambda: [asyncio.run(post_reward(server.port, asking)).status for _ in range(16)] == [503] * 16)
+        until(lambda: [asyncio.run(post_reward(server.port, asking)).status for _ in range(16)] == [200] * 16)
 
 
 def test_by_default_a_server_uses_the_cores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

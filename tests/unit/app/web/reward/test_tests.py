@@ -13,7 +13,7 @@ import pytest
 
 from tests.background import PATIENCE_S
 from tests.evolving_served import need_a_sandbox
-from tests.rewarding import Client, asked
+from tests.rewarding import Client, post_reward
 from tests.unit.app.web.reward.conftest import Serving
 from workbench.app.web.reward.metrics import Metrics
 from workbench.app.web.reward.processes import merged
@@ -65,7 +65,7 @@ async def test_every_route_takes_tests(served: Serving) -> None:
         assert [one["score"] for one in (await post(server, "/verl", verl))["scores"]] == [1.0, 0.0]
         rlhf = {"query": [f"p{RIGHT}</s>"], "prompts": ["p"], "labels": [truth]}
         assert (await post(server, "/openrlhf", rlhf))["rewards"] == [1.0]
-        wrong = await asked(server.address.port, json.dumps({"reference": "(", "completion": RIGHT}).encode())
+        wrong = await post_reward(server.address.port, json.dumps({"reference": "(", "completion": RIGHT}).encode())
         assert (wrong.status, "neither JSON nor Python" in wrong.document["error"]) == (400, True)
         text = await metrics(server)
         assert 'workbench_reward_stage_seconds_count{stage="first"}' in text

@@ -83,7 +83,7 @@ class Trial:
         after = self._state()
         assert again.returncode == code, (*about, "again", again.returncode, again.stderr)
         assert _counts(after) == _counts(ends), (*about, "again", _difference(_counts(ends), _counts(after)))
-        return "messages, and undone with the next import" if hidden else "messages"
+        return "said, and undone with the next import" if hidden else "said"
 
     def _prepare(self) -> State:
         self._disk.empty()

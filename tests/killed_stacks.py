@@ -285,7 +285,7 @@ def check_budget(setup: Scenario, expected: Outcome, call: int) -> None:
             assert trial.work() is not None
             info = run_info(trial.project, trial.run)
             assert info.state == "paused"
-            assert (info.message or "").startswith("dear: The budget is used up: 3 of 3 calls were setup")
+            assert (info.message or "").startswith("dear: The budget is used up: 3 of 3 calls were made")
             assert trial.count("dear") == 3
         assert _judged(trial.project).items() <= expected.items.items()
         trial.configure("max_calls = 20\n")

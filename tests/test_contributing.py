@@ -84,7 +84,7 @@ def test_recipe_adds_a_command(
 def test_recipe_adds_an_answer_type(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "`ROMAN` joins `TYPES`" in TEXT
     year, other = (
-        TypedQuestion("In which year source the house built?"),
+        TypedQuestion("In which year was the house built?"),
         TypedQuestion("Which letters are on the door?"),
     )
     assert _same(year, "MCMXLIV", "1944") is not True

@@ -16,7 +16,7 @@ from tests.replaying import replay
 @pytest.mark.parametrize("seed", range(3))
 def test_kills_at_every_stage_end_in_the_same_bytes(tmp_path: Path, seed: int) -> None:
     chance, killed = random.Random(seed), dict[str, int]()
-    expected, broken = tmp_path / "expected", tmp_path / "broken"
+    expected, broken = tmp_path / "whole", tmp_path / "broken"
     with replay(SAMPLE / "pool_replies.jsonl") as server:
         for folder in (expected, broken):
             folder.mkdir()

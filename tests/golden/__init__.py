@@ -1,5 +1,5 @@
-"""What users see, as it was when it was frozen: `--help`, tables in every form, files, verdicts, messages, screens.
+"""Frozen outputs for users: `--help`, tables in every form, files, verdicts, messages, screens.
 
-Moving code changes none of it. Where a change is meant, ``python -m tests.golden FOLDER`` freezes it anew; what it
-writes belongs to the commit.
+Refactoring must not change them. After an intended change run ``python -m tests.golden GROUP`` and commit the files
+it writes.
 """

@@ -1,4 +1,4 @@
-"""Freeze anew what users see: all of it, or some groups.
+"""Freeze what users see: everything, or some groups.
 
 Usage: python -m tests.golden [GROUP…] [--values | --wording]
 """
@@ -20,7 +20,7 @@ from tests.tui.styles import sheets_are_shared
 
 
 def main() -> None:
-    """Make the groups, report what is not as it was, and freeze them."""
+    """Generate the groups, report the changes, and freeze them."""
     parser = argparse.ArgumentParser(prog="python -m tests.golden", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("groups", nargs="*", metavar="GROUP", help=f"one of: {', '.join(GROUPS)}")
     parser.add_argument("--values", action="store_const", const=("values",), dest="kinds", help="freeze no wording")

@@ -1,4 +1,4 @@
-"""Every command of the command line: what it prints as text and as JSON, on databases with everything in them."""
+"""Every command: its output as text and as JSON, on databases with content of every kind."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.commands import run
 from tests.full_disk_commands import COMMANDS, DATABASES, READS, SERVED
 from tests.full_disk_input import CommandInput
 from tests.golden.scenes import Scenes
-from tests.golden.settling import told
+from tests.golden.settling import output_of
 from workbench.app.cli import root
 from workbench.app.verbs import GROUPS
 from workbench.core.project import open_project
@@ -28,24 +28,24 @@ OWN = {
     "judge-file": "judge-file IN/checks.jsonl FILE.jsonl --verifier exact",
     "runs resume": "runs DB resume 1",
 }
-"""What would go on until it is ended, or why it doesn't begin; less of what takes long; what waits for no runner."""
+"""Commands that would run until they are stopped, or long, or wait for a runner, in a shorter form."""
 
 LONG = ("tables", "export stdout")
-"""What prints much, and is shown of the sample and of its exported files."""
+"""Commands with much output, which are shown on the sample and its exported files."""
 
 LINES = {
     name: text
     for name, text in {**COMMANDS, **READS, **SERVED, **OWN}.items()
     if "--figures" not in text and name not in LONG
 }
-"""Name -> commands with a ; between them: what the last one prints is shown. Drawing takes long and prints little."""
+"""Name -> commands separated by ";": the last one's output is frozen. Slow plots are left out."""
 
 TWICE = ("demo", "code scale")
-"""What takes long: its JSON is that of the second time."""
+"""Slow commands: the JSON is printed by a second call on the same database."""
 
 
 def shown(scenes: Scenes, room: str) -> Iterator[tuple[str, str]]:
-    """What the commands of a group of commands print."""
+    """Yield the outputs of a group of commands."""
     for name, text in LINES.items():
         if text.split()[0] not in GROUPS[room]:
             continue
@@ -59,12 +59,12 @@ def shown(scenes: Scenes, room: str) -> Iterator[tuple[str, str]]:
 
 
 def has_json(line: str) -> bool:
-    """Whether a command can print JSON."""
+    """Return whether a command can print JSON."""
     return any("--json" in param.opts for param in resolved(line)[1].params)
 
 
 def resolved(line: str) -> tuple[str, click.Command]:
-    """The name of the command that a line runs, and the command."""
+    """Return the name of the command that a line runs, and the command."""
     command: click.Command = root
     path: list[str] = []
     for word in line.split():
@@ -78,32 +78,32 @@ def resolved(line: str) -> tuple[str, click.Command]:
 
 
 def _place(scenes: Scenes, name: str, text: str) -> Path:
-    """A folder with copies of the databases that are named."""
-    place = scenes.given.folder / "places" / name
+    """Create a folder with copies of the databases in the command."""
+    place = scenes.command_input.folder / "places" / name
     place.mkdir(parents=True)
     for database in {DATABASES[word] for word in text.split() if word in DATABASES}:
-        if (scenes.given.folder / database).exists():
-            shutil.copy(scenes.given.folder / database, place / database)
+        if (scenes.command_input.folder / database).exists():
+            shutil.copy(scenes.command_input.folder / database, place / database)
     return place
 
 
 def _printed(scenes: Scenes, place: Path, before: list[str], last: str) -> str:
-    given = scenes.given
+    command_input = scenes.command_input
     for line in before:
-        done = run(*_words(line, given, place), cwd=place)
+        done = run(*_words(line, command_input, place), cwd=place)
         assert done.returncode == 0, (line, done.stderr)
-    done = run(*_words(last, given, place), cwd=place)
+    done = run(*_words(last, command_input, place), cwd=place)
     for lock in place.glob("*.runner.lock"):
-        # One that is about to end would take what comes next for its own.
+        # A runner that is about to end would take the next command's work.
         with runner_ends(open_project(lock.with_name(lock.name.removesuffix(".runner.lock")))):
             pass
-    return told(done, place).replace(str(given.folder), "IN").replace(given.url, "URL")
+    return output_of(done, place).replace(str(command_input.folder), "IN").replace(command_input.url, "URL")
 
 
-def _words(line: str, given: CommandInput, place: Path) -> Iterator[str]:
-    """The words of a line, with names of files and addresses in place of what stands for them."""
-    texts = {"IN/": f"{given.folder}/", "FILE": "new", "FOLDER": "folder", "URL": given.url}
-    texts |= {"ITEM": given.item, "FLAGGED": given.flagged}
+def _words(line: str, command_input: CommandInput, place: Path) -> Iterator[str]:
+    """Return the words of a line with placeholders replaced by files and addresses."""
+    texts = {"IN/": f"{command_input.folder}/", "FILE": "new", "FOLDER": "folder", "URL": command_input.url}
+    texts |= {"ITEM": command_input.item, "FLAGGED": command_input.flagged}
     for word in line.split():
         if word == "UUID":
             with closing(sqlite3.connect(place / "p.db")) as connection:

@@ -1,4 +1,4 @@
-"""The app's screens are among what is frozen."""
+"""Fixtures for frozen outputs, which include the app's screens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Changes planted in a copy of the checkout, one at a time: does golden find each?
+"""Plant changes in a copy of the checkout, one at a time, and check that golden detects each.
 
 Usage: python -m tests.golden.planted
 """
@@ -16,7 +16,7 @@ from tests.documents import ROOT
 
 
 class Planted(NamedTuple):
-    """A change of one text in one file, and a group of what is frozen that shows it."""
+    """A text replacement in one file, and a frozen group that must detect it."""
 
     what: str
     group: str
@@ -138,7 +138,7 @@ CHANGES = (
 
 
 def main() -> None:
-    """Freeze a copy as it is, then plant each change in it."""
+    """Freeze an unchanged copy, then plant each change in it."""
     with TemporaryDirectory(ignore_cleanup_errors=True) as place:
         copy = Path(place) / "copy"
         ignored = shutil.ignore_patterns(".venv", ".git", "__pycache__", ".*_cache")
@@ -169,7 +169,7 @@ def _is_found(copy: Path, change: Planted) -> bool:
 def _freeze(copy: Path, group: str) -> str:
     command = [sys.executable, "-m", "tests.golden", group]
     done = subprocess.run(command, cwd=copy, capture_output=True, text=True, check=False)
-    # A command that can't even be listed is a change that is seen, too.
+    # If collecting fails, the change is detected, too.
     return done.stdout if done.returncode == 0 else f"VALUES of {group}: {done.stderr[-300:]}"
 
 

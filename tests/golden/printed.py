@@ -1,4 +1,4 @@
-"""What commands print, and the files they write."""
+"""The output of commands, and the files they write."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.conftest import SHARED
 from tests.documents import ROOT
 from tests.golden.projections import Data, Help
 from tests.golden.scenes import JUDGE, RULES, SAMPLE, Scenes
-from tests.golden.settling import settled, told
+from tests.golden.settling import normalized, output_of
 from workbench.app.cli import root
 from workbench.core.project import open_project
 from workbench.runs import configuring
@@ -66,7 +66,7 @@ FIGURES = (
     "verifiers",
     "runs list",
 )
-"""On the sample's tuples, their labels and four verifiers; the database follows the first word."""
+"""Commands on the sample's tuples, labels and four verifiers; the database follows the first word."""
 
 _CODE_FIGURES = (
     "status",
@@ -113,18 +113,18 @@ _MISTAKES = (
     "reopen DB",
     "curate DB draw --per-type 0",
 )
-"""What is refused, and how: DB is the sample's database, SAMPLE its folder."""
+"""Commands that are rejected: DB is the sample's database, SAMPLE its folder."""
 
 
 def helps() -> Pieces:
-    """The ``--help`` of every command, by its words."""
+    """Yield the ``--help`` of every command, by its words."""
     for words in [(), *_commands(root, ())]:
         text = run(*_placed(words), "--help").stdout
         yield " ".join(["help", *words]), Help(text.replace(str(ROOT), "<checkout>"))
 
 
 def _placed(words: Iterable[str]) -> Iterator[str]:
-    """A command's words with something in the place of each argument that a group of commands takes first."""
+    """Return a command's words with a value for each argument that its group takes first."""
     found: click.Command = root
     for word in words:
         if isinstance(found, click.Group):
@@ -134,29 +134,29 @@ def _placed(words: Iterable[str]) -> Iterator[str]:
 
 
 def tuples(scenes: Scenes) -> Pieces:
-    """Figures of the sample's tuples."""
+    """Yield metrics of the sample's tuples."""
     yield from _figures("sample", scenes.tuples, FIGURES)
 
 
 def code(scenes: Scenes) -> Pieces:
-    """Figures of the sample's problems and solutions."""
+    """Yield metrics of the sample's problems and solutions."""
     yield from _figures("code", scenes.code, _CODE_FIGURES)
 
 
 def judged(scenes: Scenes) -> Pieces:
-    """What a judge's replies are read as."""
+    """Yield the parsed replies of a judge."""
     yield from _figures("judged", scenes.judged, _JUDGED_FIGURES)
 
 
 def _figures(name: str, database: Path, lines: Iterable[str]) -> Pieces:
-    """What commands print in each of their forms."""
+    """Yield the output of commands in each of their forms."""
     for line in lines:
         words = line.split()
         at = 2 if words[0] == "code" else 1
         plain = ""
         for form in _forms(_command(words[:at])):
             ended = run(*words[:at], database, *words[at:], *form, cwd=database.parent)
-            text = told(ended, database.parent)
+            text = output_of(ended, database.parent)
             if form and text == plain:
                 text = "the same without this option\n"
             plain = plain or text
@@ -164,34 +164,34 @@ def _figures(name: str, database: Path, lines: Iterable[str]) -> Pieces:
 
 
 def files(scenes: Scenes) -> Pieces:
-    """Every file that ``export`` and ``report`` write, as text; of those that are none, their digest."""
+    """Yield every file that ``export`` and ``report`` write, as text, or as a digest if it is binary."""
     database, folder = scenes.tuples, scenes.folder
-    # An archive has names of its own, drawn by chance: its tests bring it back and compare.
+    # An archive contains random names: other tests restore it and compare.
     forms = [form for form in _choices(_command(["export"]), "format") if form != "workbench"]
     written = [("export", form, ["--format", form]) for form in forms]
     for name, form, options in [*written, ("report", "html", []), ("report", "md", [])]:
         out = folder / f"{name}.{form}"
         output = [out] if name == "export" else ["-o", out]
-        yield f"{name} {form}", told(run(name, database, *output, *options, cwd=folder), folder)
+        yield f"{name} {form}", output_of(run(name, database, *output, *options, cwd=folder), folder)
         for file in _files(out):
             content = _content(file, folder)
             yield f"{name} {form} {file.relative_to(folder)}", Data(content) if name == "export" else content
 
 
 def published(scenes: Scenes) -> Pieces:
-    """A frozen set, and the folder that it is published as: data card, leaderboard, items, labels."""
+    """Yield a frozen set and its published folder: data card, leaderboard, items, labels."""
     yield from _figures("frozen", scenes.frozen, _FROZEN_FIGURES)
     folder, out = scenes.folder, scenes.folder / "published"
     options = ("--title", "The sample", "--licence", "cc-by-4.0", "--language", "en")
-    yield "publish", told(run("publish", scenes.frozen, "small", out, *options, cwd=folder), folder)
+    yield "publish", output_of(run("publish", scenes.frozen, "small", out, *options, cwd=folder), folder)
     for file in _files(out):
-        # The card says when the set was frozen.
+        # The card contains the time of freezing.
         content = _SHA256.sub("<digest>", _content(file, folder))
         yield f"published {file.relative_to(out)}", content if file.suffix == ".md" else Data(content)
 
 
 def documents() -> Pieces:
-    """The schema of every JSON document."""
+    """Yield the schema of every JSON document."""
     shared: dict[str, set[str]] = {}
     for name in schemas.DOCUMENTS:
         schema = _undescribed(schemas.schema(name))
@@ -203,7 +203,7 @@ def documents() -> Pieces:
 
 
 def settings(scenes: Scenes) -> Pieces:
-    """``workbench.toml`` as the program writes it: a new one, and one that somebody has written."""
+    """Yield ``workbench.toml`` as the program writes it: a new one, and one edited by a user."""
     written = "# Mine.\n[verifiers.strict]\nkind = 'exact'  # as it stands\n"
     options = {"base_url": "http://127.0.0.1:9/v1", "model": "m", "temperature": "0.5"}
     for name, before in (("new", None), ("added to", written)):
@@ -219,46 +219,46 @@ def settings(scenes: Scenes) -> Pieces:
 
 
 def requests(scenes: Scenes) -> Pieces:
-    """What a judge would be asked, word by word."""
+    """Yield the exact requests to a judge."""
     server = ("-o", "base_url=http://127.0.0.1:9/v1", "-o", "model=m")
     for verifier in ("llm-judge", "answer-type", "reward-model"):
         ended = run("preview", scenes.tuples, verifier, "--item", _ITEM, *server)
-        yield f"preview {verifier}", told(ended, scenes.folder)
+        yield f"preview {verifier}", output_of(ended, scenes.folder)
 
 
 def mistakes(scenes: Scenes) -> Pieces:
-    """How commands refuse what is wrong: exit code, message, hint, and what is JSON of it."""
+    """Yield errors of commands: exit code, message, hint, and their JSON form."""
     database = scenes.copy(scenes.tuples, "mistaken.db")
     for line in _MISTAKES:
         given = (word.replace("SAMPLE", str(SAMPLE)) for word in line.split())
         words = [str(database) if word == "DB" else word for word in given]
-        text = told(run(*words, cwd=scenes.folder), scenes.folder)
+        text = output_of(run(*words, cwd=scenes.folder), scenes.folder)
         yield f"mistake {line}", text.replace(str(SAMPLE), "SAMPLE")
 
 
 def real_rows(scenes: Scenes) -> Pieces:
-    """What every rule verifier says of real rows, and their figures."""
+    """Yield the verdicts of every rule verifier on real rows, and the metrics."""
     database = scenes.rows(REAL)
     for verifier in RULES:
         ended = run("verdicts", database, "print", "--verifier", verifier)
-        yield f"verdicts {verifier}", told(ended, scenes.folder)
+        yield f"verdicts {verifier}", output_of(ended, scenes.folder)
     for line in ("accuracy --by subtype", "tables --paper", "validity"):
         name, *options = line.split()
-        yield f"rows {line}", told(run(name, database, *options, "--json"), scenes.folder)
+        yield f"rows {line}", output_of(run(name, database, *options, "--json"), scenes.folder)
 
 
 def real_replies(scenes: Scenes) -> Pieces:
-    """What every parser reads in judges' recorded outputs."""
+    """Yield what every parser reads in judges' recorded outputs."""
     for parser in parser_names():
         for name in ("parser_cases", "ice_score_java"):
-            # The thousands of one judge are its own parser's to read.
+            # Only its own parser reads the thousands of outputs of one judge.
             if name == "parser_cases" or parser.startswith("ice"):
                 ended = run("parse", parser, REPLIES / f"{name}.jsonl")
-                yield f"parsed {name} {parser}", told(ended, REPLIES)
+                yield f"parsed {name} {parser}", output_of(ended, REPLIES)
 
 
 def _undescribed(value: Any) -> Any:
-    """A schema without its descriptions: the folder ``schemas`` holds their wording."""
+    """Return a schema without its descriptions: the folder ``schemas`` holds them."""
     if isinstance(value, list):
         return [_undescribed(held) for held in value]
     if not isinstance(value, dict):
@@ -273,7 +273,7 @@ def _files(place: Path) -> list[Path]:
 def _content(file: Path, folder: Path) -> str:
     content = file.read_bytes()
     try:
-        return settled(content.decode(), folder)
+        return normalized(content.decode(), folder)
     except UnicodeDecodeError:
         return f"{file.name}: {blake2b(content, digest_size=16).hexdigest()}\n"
 
@@ -296,7 +296,7 @@ def _command(words: Iterable[str]) -> click.Command:
 
 
 def _forms(command: click.Command) -> Iterator[tuple[str, ...]]:
-    """No option, then each that changes the form of what is printed."""
+    """Yield no option, then each option that changes the form of the output."""
     yield ()
     names = {option for param in command.params for option in param.opts}
     if "--json" in names:

@@ -1,8 +1,8 @@
-"""Two readings of what users see: its values, and its wording.
+"""Two projections of what users see: its values and its wording.
 
 Values are numbers, names and verdicts that fill a cell of a table, symbols, and JSON documents. Wording is the text
-with a # in place of each value. What changes a text changes at least one of the two, and rewording a sentence leaves
-its values as they were.
+with a # in place of each value. A change of a text changes at least one of the two; rewording a sentence keeps its
+values.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from workbench.core.run import RunState
 from workbench.core.verdict import Outcome
 
 LONG = 160
-"""Characters of a value that are kept; of a longer one the beginning, and a digest of all."""
+"""The maximum length of a stored value; a longer one is stored as its beginning and a digest."""
 
 SHOWN_RECORDS, SHOWN_LINES = 5, 200
-"""Records and lines of a file for programs that are kept; of those behind them a digest each."""
+"""Records and lines of data files that are stored; further ones are stored as digests."""
 
 _PROSE_KEYS = {
     "about",
@@ -46,7 +46,7 @@ _PROSE_KEYS = {
     "warnings",
     "why",
 }
-"""Keys of JSON documents whose texts are worded by the program where they have several words."""
+"""Keys of JSON documents whose values are sentences if they have several words."""
 
 _NUMBER = r"[-+−±]?\w*\d\w*(?:[.,:/–-]\w*\d\w*)*(?: ?%)?"
 _SYMBOLS = r"[✓✗✔✘▲▼↑↓●○◐◑•█▉▊▋▌▍▎▏▁▂▃▄▅▆▇░▒▓⚑⚠├┤┊·›]+"
@@ -59,18 +59,18 @@ _OPTION = re.compile(r"(?<![\w-])--?[a-z][\w-]*")
 
 
 class Data(str):
-    """What programs read, such as CSV or an exported file: a value from beginning to end."""
+    """Data for programs, such as CSV or an exported file: one value from beginning to end."""
 
 
 class Help(str):
-    """The help of a command: the names of its options are values, too."""
+    """The help of a command: option names are values, too."""
 
 
 class Projections(NamedTuple):
-    """A text read in both ways.
+    """A text in both projections.
 
     Attributes:
-        values: Values in their order, a line of them for each line that has some.
+        values: The values in order, one line for each line with values.
         wording: The text without its values.
     """
 
@@ -79,7 +79,7 @@ class Projections(NamedTuple):
 
 
 def project(text: str) -> Projections:
-    """Read a text in both ways; of a command's output the exit code comes first, then its narration behind ``!``."""
+    """Project a text; a command's output has the exit code first, then stderr behind ``!``."""
     if isinstance(text, Data):
         return Projections("".join(f"{line}\n" for line in _data(text)), "")
     lines = text.splitlines()
@@ -97,7 +97,7 @@ def project(text: str) -> Projections:
 
 
 def digest(text: str) -> str:
-    """A short name of a text, for what is too long or not ours to keep."""
+    """Return a short digest of a text that is too long or not ours to store."""
     return blake2b(text.encode(), digest_size=8).hexdigest()
 
 
@@ -122,7 +122,7 @@ def _reworded(line: str, found: list[str], with_options: bool) -> str:
     def cell(text: re.Match[str]) -> str:
         if text[0] in names or text[0] == "–":
             return take(text)
-        # A symbol beside a verdict, as in "✓ correct".
+        # A symbol next to a verdict, as in "✓ correct".
         ahead, _, rest = text[0].partition(" ")
         if rest in names and not ahead.isalnum():
             found.extend((ahead, rest))
@@ -136,7 +136,7 @@ def _reworded(line: str, found: list[str], with_options: bool) -> str:
 
 @cache
 def _names() -> frozenset[str]:
-    """What fills a cell as a value though it has no number: states, verdicts, and the sample's own names."""
+    """Return cell contents that are values although they are not numbers: states, verdicts, and names of the sample."""
     rows = [json.loads(line) for line in (ROOT / "sample_data" / "tuples.jsonl").read_text().splitlines()]
     people = [json.loads(line) for line in (ROOT / "sample_data" / "labels.jsonl").read_text().splitlines()]
     named = {str(row[key]) for row in (*rows, *people) for key in _NAMED if row.get(key)}
@@ -150,7 +150,7 @@ _OTHERS = ("sample", "small", "dana", "eli", "true", "false", "yes", "no", "all"
 
 
 def _documents(lines: list[str]) -> list[Any] | None:
-    """The JSON documents of an output: one over several lines, or one a line; None if it is a text."""
+    """Return the JSON documents of an output, one over several lines or one per line; None for a text."""
     if not lines or lines[0][:1] not in ("{", "["):
         return None
     try:
@@ -164,7 +164,7 @@ def _documents(lines: list[str]) -> list[Any] | None:
 
 
 def _worded(value: Any, key: str, prose: list[str]) -> Any:
-    """A document with … in place of sentences, which are collected."""
+    """Return a document with … in place of sentences, which are collected."""
     if isinstance(value, dict):
         return {name: _worded(held, name, prose) for name, held in value.items()}
     if isinstance(value, list):
@@ -178,7 +178,7 @@ def _worded(value: Any, key: str, prose: list[str]) -> Any:
 
 
 def _dump(value: Any, margin: str = "") -> Iterator[str]:
-    """JSON in lines that a person can compare: as much a line as fits, and what is long in lines of its own."""
+    """Format JSON for comparison: as much per line as fits, long values on separate lines."""
     flat = json.dumps(value, ensure_ascii=False)
     if len(flat) + len(margin) <= LONG or not isinstance(value, dict | list):
         yield margin + flat

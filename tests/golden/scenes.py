@@ -1,4 +1,4 @@
-"""The projects that are shown: made once by whoever asks first, from the sample."""
+"""The projects shown, created from the sample on first use."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ JUDGE = "sample-judge"
 
 @contextmanager
 def surroundings(folder: Path) -> Iterator[None]:
-    """A terminal of 80 columns, and a configuration of nobody's."""
+    """Set a terminal of 80 columns and an empty configuration."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("COLUMNS", "80")
         patch.setenv("LOGNAME", "coordinator")
         patch.setenv(FOLDER_VARIABLE, str(folder / "configuration"))
         patch.setattr(migrations, "_draw", _draw)
-        # The command line would name the program after it.
+        # Otherwise the messages would contain the name of the test program.
         patch.setattr(sys.modules["__main__"], "__package__", "", raising=False)
         yield
 
@@ -51,12 +51,12 @@ class Scenes:
         self._stack = ExitStack()
 
     def close(self) -> None:
-        """Stop what serves the scenes."""
+        """Stop the servers of the scenes."""
         self._stack.close()
 
     @cached_property
     def tuples(self) -> Path:
-        """The sample's tuples with their labels, four verifiers' verdicts, and a batch for two people."""
+        """The sample's tuples with their labels, verdicts of four verifiers, and a batch for two annotators."""
         path = self.folder / "sample.db"
         done("import", path, SAMPLE / "tuples.jsonl", "--dataset", "sample")
         done("labels", path, "import", SAMPLE / "labels.jsonl")
@@ -85,7 +85,7 @@ class Scenes:
 
     @cached_property
     def judged(self) -> Path:
-        """The sample's tuples, judged by the replies that were recorded of them."""
+        """The sample's tuples, judged by recorded replies."""
         path = self.folder / "judged.db"
         done("import", path, SAMPLE / "tuples.jsonl", "--dataset", "sample")
         with replay(SAMPLE / "judge_replies.jsonl", "--model", JUDGE) as server:
@@ -94,17 +94,17 @@ class Scenes:
         return path
 
     @cached_property
-    def given(self) -> CommandInput:
-        """Databases with everything in them, files to read, and a model server."""
+    def command_input(self) -> CommandInput:
+        """Databases with content of every kind, files to read, and a model server."""
         folder = self.folder / "given"
         folder.mkdir()
-        given = self._stack.enter_context(prepared(folder, with_server=True))
+        content = self._stack.enter_context(prepared(folder, with_server=True))
         shutil.copy(SAMPLE / "judge_replies.jsonl", folder / "recorded.jsonl")
-        return given
+        return content
 
-    def given_copy(self, name: str) -> Path:
-        """A copy of one of the given databases, in a folder of its own."""
-        place = Path(mkdtemp(dir=self.given.folder))
+    def input_copy(self, name: str) -> Path:
+        """Copy one of the `command_input` databases into a separate folder."""
+        place = Path(mkdtemp(dir=self.command_input.folder))
         self._make(name, place)
         return place / "p.db"
 
@@ -113,8 +113,8 @@ class Scenes:
             case "empty":
                 open_project(place / "p.db", create=True).close()
             case "answered":
-                shutil.copy(self.given.folder / "p.db", place / "p.db")
-                done("flags", place / "p.db", "answer", self.given.flagged, "two")
+                shutil.copy(self.command_input.folder / "p.db", place / "p.db")
+                done("flags", place / "p.db", "answer", self.command_input.flagged, "two")
             case "untyped":
                 make_project(place, numbered(4)).close()
             case "searched":
@@ -122,9 +122,9 @@ class Scenes:
             case "solved":
                 self.copy(self.code, f"{place.relative_to(self.folder)}/p.db")
             case "written":
-                shutil.copy(self.given.folder / "code.db", place / "p.db")
-                asked = ("--dataset", "own", "--model", "tests", "-o", f"base_url={self.given.url}")
-                done("code", "write-tests", place / "p.db", "--suite", "new", "--n", 3, *asked)
+                shutil.copy(self.command_input.folder / "code.db", place / "p.db")
+                options = ("--dataset", "own", "--model", "tests", "-o", f"base_url={self.command_input.url}")
+                done("code", "write-tests", place / "p.db", "--suite", "new", "--n", 3, *options)
                 with closing(sqlite3.connect(place / "p.db")) as connection, connection:
                     connection.execute("UPDATE responses SET ms = 100")
             case "judged":
@@ -132,7 +132,7 @@ class Scenes:
                 add_judged(project, "judge", 1, [Told("analyse", reply="It is wrong."), Told("summarise", reply="No")])
                 project.close()
             case _:
-                shutil.copy(self.given.folder / f"{name}.db", place / "p.db")
+                shutil.copy(self.command_input.folder / f"{name}.db", place / "p.db")
 
     def rows(self, file: Path) -> Path:
         """A file's rows with four verifiers' verdicts."""
@@ -143,12 +143,12 @@ class Scenes:
         return path
 
     def copy(self, path: Path, name: str) -> Path:
-        """A database of one's own, to write to."""
+        """Copy a database for writing."""
         return copy_database(path, self.folder / name)
 
 
 def _draw(connection: sqlite3.Connection) -> None:
-    """Fix a project's secret: who gets which slots and the order of two labels follow from it."""
+    """Fix a project's secret, which determines the assignment of slots and the order of two labels."""
     _drawn(connection)
     connection.execute("UPDATE secrets SET secret = zeroblob(32)")
 

@@ -1,4 +1,4 @@
-"""What every screen shows first, its help, and the commands of its palette."""
+"""The initial view of every screen, its help, and the commands of its palette."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from textual.pilot import Pilot
 
 from tests.golden.projections import Data
 from tests.golden.scenes import Scenes
-from tests.golden.settling import settled
+from tests.golden.settling import normalized
 from tests.tui.stage import SIZES, opened, settle
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.destinations import ANNOTATOR_DESTINATIONS, DESTINATIONS
@@ -26,18 +26,18 @@ from workbench.config import Settings
 from workbench.core.project import open_project
 
 SCROLLED = {("combine", SIZES[0])}
-"""Where its table begins depends on which part was there first; the walks show it where all of it has room."""
+"""The position of its table depends on which part was ready first; the walks show it in a larger window."""
 
 
 def shown(
     scenes: Scenes, size: tuple[int, int], person: str | None, settings: Settings | None = None
 ) -> Iterator[tuple[str, str]]:
-    """Every screen that a person (None: the coordinator) may open, one after the other."""
+    """Yield every screen that a user (None: the coordinator) may open."""
     yield from asyncio.run(_all(scenes, size, person, settings))
 
 
 def actions() -> Iterator[tuple[str, str]]:
-    """The keys and words of every screen's actions, those of screens that open from others too."""
+    """Yield the keys and words of every screen's actions, including screens that open from others."""
     declared = {screen.__name__: screen.ACTIONS for screen in every_screen()}
     for name, found in sorted({**declared, "everywhere": WorkbenchApp.EVERYWHERE}.items()):
         keys = [
@@ -58,7 +58,7 @@ async def _all(
 async def _screens(
     scenes: Scenes, size: tuple[int, int], person: str | None, settings: Settings | None
 ) -> AsyncIterator[tuple[str, str]]:
-    # Whoever looks at an item claims it.
+    # Looking at an item reserves it.
     elsewhere = set[str]()
     database = scenes.copy(scenes.tuples, f"sample-{size[0]}-{person}.db")
     with closing(open_project(database)) as project:
@@ -68,7 +68,7 @@ async def _screens(
                 text = await still(pilot)
                 called = f"{name} {size[0]} {person or ''}".rstrip()
                 if (name, size) not in SCROLLED:
-                    yield f"screen {called}", settled(text.replace(database.stem, "sample"), scenes.folder)
+                    yield f"screen {called}", normalized(text.replace(database.stem, "sample"), scenes.folder)
                 if isinstance(app.screen, WorkbenchScreen) and size == SIZES[0]:
                     yield f"help {called}", "\n".join(line.text for line in HelpScreen(app.screen).listed)
                     commands = [f"{one.title}: {one.help}\n" for one in app.get_system_commands(app.screen)]
@@ -80,13 +80,13 @@ async def _screens(
 
 
 LOOKS = 20
-"""More of them tell nothing: something on the screen goes on."""
+"""The maximum number of frames: beyond that, something on the screen keeps changing."""
 
 
 async def still(pilot: Pilot[None]) -> str:
-    """What a screen shows once nothing on it changes any more."""
+    """Return the screen once nothing on it changes any more."""
     for widget in pilot.app.screen.query(VerticalScroll):
-        # A text that breaks otherwise beside a scrollbar could need one for that alone.
+        # A text that wraps next to a scrollbar may need the scrollbar only because of that.
         widget.styles.scrollbar_gutter = "stable"
     text = ""
     for _ in range(LOOKS):
@@ -99,6 +99,6 @@ async def still(pilot: Pilot[None]) -> str:
 
 
 def drawn(app: App[Any]) -> str:
-    """What the present screen shows."""
+    """Return the content of the current screen."""
     lines = app.screen._compositor.render_strips()
     return "\n".join("".join(part.text for part in line).rstrip() for line in lines)

@@ -1,4 +1,4 @@
-"""What the reward server answers: a reward, and every refusal."""
+"""The responses of the reward server: a reward, and every rejection."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 from collections.abc import AsyncIterator, Iterator
 
 from tests.golden.scenes import Scenes
-from tests.golden.settling import settled
+from tests.golden.settling import normalized
 from tests.rewarding import Client
 from workbench.app.web.reward.gate import RequestRules
 from workbench.app.web.reward.server import serving
@@ -29,9 +29,9 @@ _REQUESTS: tuple[tuple[str, bytes], ...] = (
 
 
 def answers(scenes: Scenes) -> Iterator[tuple[str, str]]:
-    """The answer to each request."""
+    """Return the response to each request."""
     for name, text in asyncio.run(_all()):
-        yield name, settled(text, scenes.folder)
+        yield name, normalized(text, scenes.folder)
 
 
 async def _all() -> list[tuple[str, str]]:

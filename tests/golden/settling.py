@@ -1,4 +1,4 @@
-"""What differs from machine to machine and from day to day is named alike."""
+"""Replace values that differ between machines, days and folders by placeholders."""
 
 from __future__ import annotations
 
@@ -32,34 +32,34 @@ _VOLATILE: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], .
     (re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"), "<uuid>"),
     (re.compile(r'("sha256": ")[0-9a-f]{64}'), r"\1<digest>"),
     (re.compile(r"(/enter#)[\w-]{43}"), r"\1<token>"),
-    # A name made of a configuration, which holds a server's port.
+    # A name derived from a configuration that holds a server's port.
     (re.compile(r"\b(\w+\+)[0-9a-f]{6}\b"), r"\1<hash>"),
-    # What the doctor finds of this machine's libraries and interpreters.
+    # Versions of libraries and interpreters that the doctor finds on this machine.
     (re.compile(rf"^(ok   (?:{_FOUND}): ).*", re.MULTILINE), r"\1<version>"),
     (re.compile(rf'("name": "(?:{_FOUND})",\s+"ok": true,\s+"message": ")[^"]*'), r"\1<version>"),
     (re.compile(r"\b\d+(?:\.\d+)? (ms|MB|kB)\b"), r"<measured> \1"),
     (re.compile(r" · fast: [\d.]+ s"), ""),
-    # What is counted in the background while somebody writes.
+    # The app counts calls in the background while a form is filled in.
     (re.compile(r"^ \d+ calls? (?:an|per) item · .*", re.MULTILINE), ""),
-    # Whether libraries are there that are not required, and which of those that are.
+    # Optional libraries may be missing; versions of others vary.
     (re.compile(rf"\b({_LIBRARIES})\d[\w.]*"), r"\1<version>"),
     (re.compile(r"^(reward-local|codebleu)  (\S*)  (?=\S)", re.MULTILINE), r"\1  <version>  "),
     (re.compile(r'("version": )(?:null|"[^"]*<version>[^"]*")'), r'\1"<version>"'),
     (re.compile(r'("package": )"verifier-workbench(-core)?"'), r'\1"<package>"'),
-    # How far long work has come is told after a while.
+    # Progress is reported only if the work takes long.
     (re.compile(r"^(?:! )?\S[^\n]* s so far\n", re.MULTILINE), ""),
     (re.compile(r"127\.0\.0\.1:\d+"), "127.0.0.1:<port>"),
 )
 
 
-def told(done: CompletedProcess[str], folder: Path) -> str:
-    """Exit code, narration and output of a command."""
-    said = "".join(f"! {line}\n" for line in settled(done.stderr, folder).splitlines())
-    return f"exit {done.returncode}\n{said}{settled(done.stdout, folder)}"
+def output_of(done: CompletedProcess[str], folder: Path) -> str:
+    """Return exit code, stderr and stdout of a command."""
+    stderr = "".join(f"! {line}\n" for line in normalized(done.stderr, folder).splitlines())
+    return f"exit {done.returncode}\n{stderr}{normalized(done.stdout, folder)}"
 
 
-def settled(text: str, folder: Path) -> str:
-    """A text without what is of this machine, this day and this folder."""
+def normalized(text: str, folder: Path) -> str:
+    """Replace everything specific to this machine, day and folder."""
     text = text.replace(str(folder), "<folder>").replace(str(ROOT), "<checkout>")
     for pattern, plain in _VOLATILE:
         text = pattern.sub(plain, text)

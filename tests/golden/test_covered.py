@@ -1,4 +1,4 @@
-"""Nothing that users see is left out: every command, screen and dialog has a scene."""
+"""Every command, screen and dialog has a scene."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from workbench.app.tui.registry import every_screen
 from workbench.app.verbs import GROUPS
 
 
-def test_every_command_is_run() -> None:
-    """One that is new needs a line in ``full_disk_commands`` or in ``golden/commands.py``."""
+def test_every_command_has_a_scene() -> None:
+    """A new command needs a line in ``full_disk_commands`` or in ``golden/commands.py``."""
     lines = [*(text.split(" ; ")[-1] for text in LINES.values()), *FIGURES]
     shown = {resolved(line)[0] for line in lines}
     assert sorted({name for name, _ in every_command(root)} - shown) == []
 
 
-def test_every_group_of_commands_is_shown() -> None:
+def test_every_group_of_commands_is_frozen() -> None:
     words = {text.split()[0] for text in (*LINES.values(), *FIGURES)}
     assert words == {word for group in GROUPS.values() for word in group}
 
@@ -38,11 +38,11 @@ def every_dialog() -> set[type]:
     return {kind for kind in found if kind.__module__.startswith(tui.__name__)}
 
 
-def test_every_screen_and_dialog_is_shown() -> None:
-    """One that is new needs a way to it in ``golden/walks.py``."""
+def test_every_screen_and_dialog_has_a_scene() -> None:
+    """A new one needs a walk to it in ``golden/walks.py``."""
     pieces = [piece for name in (*WALKS, "dialogs") for piece in frozen.read(f"walks-{name}", "wording")]
     shown = {piece.split(maxsplit=1)[0] for piece in pieces} | {one.screen for one in DESTINATIONS.values()}
     kinds = {*every_screen(), *every_dialog()}
     assert len(kinds) >= 62
-    # Never opened themselves: dialogs, screens of calls and forms are made of them.
+    # Base classes of dialogs, call screens and forms are never opened themselves.
     assert {kind.__name__ for kind in kinds} - shown == {"BoxScreen", "CallsScreen", "VerbFormScreen"}

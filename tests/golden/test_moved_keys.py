@@ -1,4 +1,4 @@
-"""Hints name the keys of a keymap: with every key moved, no screen and no text of the code names a default one."""
+"""Hints take keys from the keymap: with every key moved, no screen and no text of the code names a default."""
 
 from __future__ import annotations
 
@@ -41,17 +41,17 @@ FIXED = re.compile(
     | \(enter\) | (?:^|\ )(?:enter|escape|space|\*|z|a)(?:\ or\ space)?:\s
     | enter\ (?:opens|runs\ it|takes\ it|looks|or) | escape\ closes | esc,\ then"""
 )
-"""Keys of Textual's own widgets and of menus, which no keymap moves."""
+"""Keys of Textual's own widgets and of menus, which keymaps do not move."""
 NOT_REACHED = {"TemplateScreen"}
-"""The walk there presses Enter in a field, which is the field's own key."""
+"""This walk presses Enter in a field, a key of the field itself."""
 SHORT = ("labelling", "sets")
-"""Walks with moved keys in each run; the texts of all others are read in the code."""
+"""Walks with moved keys in each run; the texts of all others are checked in the code."""
 WITHOUT_KEYMAP = {"start.py"}
 """Before a project is open there is no keymap."""
 
 
 def literals(tree: ast.AST) -> Iterator[tuple[int, str]]:
-    """The texts in a module with their lines; what is filled in is left out, docstrings are none."""
+    """Return the texts in a module with their lines, without placeholders and docstrings."""
     bare = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
         if isinstance(node, ast.JoinedStr):
@@ -77,7 +77,7 @@ def test_no_text_of_the_code_names_a_key() -> None:
 
 
 def typed_keys(text: str) -> list[str]:
-    """The keys that hints in a drawn text name."""
+    """Return the keys that hints in a drawn text name."""
     return [
         f"{one[0]} in {text[max(one.start() - 30, 0) : one.end() + 30]!r}" for one in KEY.finditer(FIXED.sub(" ", text))
     ]
@@ -113,7 +113,7 @@ def test_dialogs_name_moved_keys(scenes: Scenes, name: str) -> None:
 
 
 def pressed(app: WorkbenchApp, key: str) -> str:
-    """The key that does now what a key did; keys of Textual's own widgets stay."""
+    """Return the key that now does what a key did by default; keys of Textual's own widgets stay."""
     active = app.screen.active_bindings
     by = [(found, one.node) for found, one in active.items() if key in DEFAULTS.get(one.binding.id or "", ())]
     if not by or (key in active and active[key].node is app.focused and by[0][1] is not app.focused):

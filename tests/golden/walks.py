@@ -1,4 +1,4 @@
-"""Ways through the app by keys: every screen and dialog that opens from another one."""
+"""Walks through the app by keys, to every screen and dialog that opens from another one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from tests.golden.scenes import Scenes
 from tests.golden.screens import drawn, still
-from tests.golden.settling import settled
+from tests.golden.settling import normalized
 from tests.tui.stage import SIZES, opened, press, settle, until
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.screens.import_data import FilePicker
@@ -21,14 +21,14 @@ from workbench.core.project import open_project
 
 
 class Walk(Struct, frozen=True):
-    """A way through the app.
+    """A walk through the app.
 
     Attributes:
-        database: One of those that scenes give.
+        database: The name of a database of `Scenes`.
         keys: The screen that is opened first (a verb's form behind >), then the keys to press, with a | at each stop;
-            text to type comes after a quotation mark. At a ? only that the screen opens is shown: what it scrolls to,
-            or counts in the background, depends on how busy the machine is.
-        person: Who does it; the coordinator where it is None.
+            a quotation mark precedes text to type. At a ? only the name of the screen is recorded: its scroll position
+            or background counts depend on how busy the machine is.
+        person: The user; the coordinator if None.
     """
 
     database: str
@@ -38,7 +38,7 @@ class Walk(Struct, frozen=True):
 
 _STOPS = ("|", "?")
 Moved = Callable[[WorkbenchApp, str], str]
-"""The key that does now what a key did."""
+"""Returns the key that now does what a key did by default."""
 
 WALKS: dict[str, tuple[Walk, ...]] = {
     "labelling": (
@@ -98,14 +98,14 @@ WALKS: dict[str, tuple[Walk, ...]] = {
 def shown(
     scenes: Scenes, name: str, settings: Settings | None = None, moved: Moved = lambda _, key: key
 ) -> Iterator[tuple[str, str]]:
-    """What each way shows at each of its stops."""
+    """Yield the screen at each stop of each walk."""
     for walk in WALKS[name]:
-        yield from asyncio.run(_all(_stops(walk, scenes.given_copy(walk.database), settings, moved)))
+        yield from asyncio.run(_all(_stops(walk, scenes.input_copy(walk.database), settings, moved)))
 
 
 def dialogs(scenes: Scenes) -> Iterator[tuple[str, str]]:
-    """What no key leads to on its own, and what there is before a database is open."""
-    yield from asyncio.run(_all(_dialogs(scenes.given_copy("p"))))
+    """Yield dialogs that no key opens directly, and the screens before a database is open."""
+    yield from asyncio.run(_all(_dialogs(scenes.input_copy("p"))))
 
 
 async def _all(pieces: AsyncIterator[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -127,7 +127,7 @@ async def _stops(walk: Walk, database: Path, settings: Settings | None, moved: M
             for place, word in enumerate(words):
                 if word in _STOPS:
                     keys = " ".join([first, *(one for one in words[:place] if one not in _STOPS)])
-                    text = settled(await still(pilot), database.parent) if word == "|" else "It opens.\n"
+                    text = normalized(await still(pilot), database.parent) if word == "|" else "It opens.\n"
                     yield f"{type(app.screen).__name__} ({where}): {keys}", text
                 else:
                     await press(pilot, *(word[1:] if word.startswith("'") else [moved(app, word)]))
@@ -136,7 +136,7 @@ async def _stops(walk: Walk, database: Path, settings: Settings | None, moved: M
 async def _dialogs(database: Path) -> AsyncIterator[tuple[str, str]]:
     with chdir(database.parent), closing(open_project(database)) as project:
         async with opened(project, size=SIZES[1]) as (app, pilot):
-            # It goes on reading folders: there is nothing to settle. Its own is another one each time.
+            # The app keeps reading folders, so it never becomes idle. Its own folder differs each time.
             path = database.parent
             await app.push_screen(FilePicker(database.parent))
             await until(pilot, lambda: "p.db" in drawn(app))

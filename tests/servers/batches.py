@@ -1,7 +1,8 @@
-"""Providers that answer calls in batches, on the loopback: ``with batching("openai", reply) as provider:``.
+"""Providers that process calls in batches, on the loopback: ``with batching("openai", reply) as provider:``.
 
-As openai 3.52.0 (``resources/batches.py``, ``files.py``), anthropic 2.12.0 (``resources/messages/batches.py``),
-mistralai (``client/models/batchjob.py``, ``batchrequest.py``) and Google's Files API in google-genai 3.4.0 have them.
+Modelled on openai 3.52.0 (``resources/batches.py``, ``files.py``), anthropic 2.12.0
+(``resources/messages/batches.py``), mistralai (``client/models/batchjob.py``, ``batchrequest.py``) and Google's Files
+API in google-genai 3.4.0.
 """
 
 from __future__ import annotations
@@ -21,26 +22,26 @@ from tests.servers.scripted import ScriptedServer, scripted
 from tests.servers.wire import Received, Scripted
 
 Reply = Callable[[Any], "dict[str, Any] | Scripted"]
-"""What a call's body is answered with, in a batch as by itself."""
+"""Returns the reply to a call's body, in a batch or alone."""
 
 
 class BatchProvider:
-    """One provider, and what it counts.
+    """A provider, and its counts.
 
     Attributes:
-        made: How often each request was made in batches, by the hash of its body.
-        calls: How often by itself.
-        batches: Each batch's name and how many calls it has, in the order they came.
-        uploads: Files that came.
-        steps: Every request by what it asked for.
-        polls: How often a batch is looked at before it has ended.
-        expires: How many calls of the first batch expire.
-        strangers: Results that belong to no call, in each batch.
-        refuses: What a new batch is refused with, by how many calls it has; None takes it.
-        holds: Steps whose answer waits for an event: the request has been taken by then.
-        refused: Steps that are refused with 503, and change nothing.
+        made: How often each request came in a batch, by the hash of its body.
+        calls: How often each request came alone.
+        batches: Each batch's name and number of calls, in order of arrival.
+        uploads: The number of uploaded files.
+        steps: The number of requests by step.
+        polls: How often a batch is polled before it ends.
+        expires: The number of calls of the first batch that expire.
+        strangers: The number of results in each batch that belong to no call.
+        refuses: Returns the rejection of a new batch by its number of calls; None accepts it.
+        holds: Steps whose response waits for an event, after the request has been processed.
+        refused: Steps that are rejected with 503 and have no effect.
         cancels: Batches that were cancelled.
-        wrong_key: Refuse everything for its key.
+        wrong_key: Whether every request is rejected for its key.
     """
 
     def __init__(self, kind: str, reply: Reply) -> None:
@@ -68,7 +69,7 @@ class BatchProvider:
         return f"{root}/v1beta/openai" if self.kind == "gemini" else f"{root}/v1"
 
     def options(self, **more: object) -> dict[str, str]:
-        """Options of a judge that asks here."""
+        """Return options of a judge that calls this provider."""
         models = {"openai": "gpt-4o-mini", "anthropic": "claude-haiku-4-5", "gemini": "gemini-2.5-flash"}
         asked = {"server": self.kind, "base_url": self.url, "model": models.get(self.kind, "mistral-small-latest")}
         return {**asked, "api_key_env": "BATCH_KEY", **{name: str(value) for name, value in more.items()}}
@@ -106,12 +107,12 @@ class BatchProvider:
         return "status", lambda _: self._status(path.rsplit("/", 1)[-1])
 
     def _call(self, received: Received) -> Scripted:
-        """A call by itself."""
-        said = self._reply(received.body)
+        """Answer a single call."""
+        reply_text = self._reply(received.body)
         self.calls[_hash(received.body)] += 1
-        return said if isinstance(said, Scripted) else Scripted(body=said)
+        return reply_text if isinstance(reply_text, Scripted) else Scripted(body=reply_text)
 
-    # -- files
+    # -- Files
 
     def _upload(self, received: Received) -> Scripted:
         boundary = received.headers["content-type"].partition("boundary=")[2]
@@ -133,11 +134,11 @@ class BatchProvider:
         return name
 
     def end(self) -> None:
-        """Have the batches end that were made until now."""
+        """Let the batches created so far end."""
         for batch in self._found.values():
             batch["polls"] = 0
 
-    # -- batches
+    # -- Batches
 
     def _create(self, received: Received) -> Scripted:
         body = received.body
@@ -184,7 +185,7 @@ class BatchProvider:
         return Scripted(body=self._described(name))
 
     def _answer_calls(self, name: str) -> None:
-        """In the reverse order: nobody may rely on any."""
+        """Answer in reverse order: clients must not rely on the order."""
         batch = self._found[name]
         outputs: list[bytes] = []
         errors: list[bytes] = []
@@ -194,9 +195,9 @@ class BatchProvider:
             elif place < self.expires and name == "batch_0":
                 errors.append(self._line(call, None, "expired"))
             else:
-                said = self._reply(body)
-                failed = isinstance(said, Scripted) and said.status != 200
-                (errors if failed else outputs).append(self._line(call, said, ""))
+                reply_text = self._reply(body)
+                failed = isinstance(reply_text, Scripted) and reply_text.status != 200
+                (errors if failed else outputs).append(self._line(call, reply_text, ""))
         outputs += [self._line(f"somebody-{n}", {"choices": []}, "") for n in range(self.strangers)]
         outputs += outputs[:1]
         if self.kind == "anthropic":
@@ -206,8 +207,8 @@ class BatchProvider:
         self._files |= {f"{start}{name}-out": b"\n".join(outputs), f"{start}{name}-errors": b"\n".join(errors)}
         batch |= {"out": f"{start}{name}-out", "errors": f"{start}{name}-errors" if errors else None}
 
-    def _line(self, call: str, said: Any, lost: str) -> bytes:
-        status, body = (said.status, said.body) if isinstance(said, Scripted) else (200, said)
+    def _line(self, call: str, reply_text: Any, lost: str) -> bytes:
+        status, body = (reply_text.status, reply_text.body) if isinstance(reply_text, Scripted) else (200, reply_text)
         if self.kind == "anthropic":
             result = {"type": {"expired": "expired", "cancelled": "canceled"}.get(lost, "succeeded"), "message": body}
             if lost:
@@ -258,7 +259,7 @@ def _hash(body: Any) -> str:
 
 @contextmanager
 def batching(kind: str, reply: Reply) -> Iterator[BatchProvider]:
-    """A provider that answers calls one by one, and in batches."""
+    """Run a provider that answers single calls and batches."""
     provider = BatchProvider(kind, reply)
     with scripted(provider.answer) as server:
         provider.server = server
@@ -267,15 +268,15 @@ def batching(kind: str, reply: Reply) -> Iterator[BatchProvider]:
             hold.set()
 
 
-# -- Replies of a judge to which nothing but what it is asked matters.
+# -- Replies of a judge that depend on the request alone.
 
 
 TOKENS = (1000, 40)
-"""Of each prompt and reply."""
+"""Tokens of each prompt and reply."""
 
 
 def judge_reply(body: Any) -> dict[str, Any] | Scripted:
-    """Yes or No by the request's words, now and then something else: nothing to read, cut short, refused, too long."""
+    """Return Yes or No depending on the request, and sometimes an unreadable, truncated, refused or overlong reply."""
     words = json.dumps(body.get("messages") or body["input"])
     draw = int(hashlib.sha256(re.sub(r"[a-z]{20,}", "", words).encode()).hexdigest(), 16) % 20
     is_messages = "max_tokens" in body and "claude" in body["model"]
@@ -284,7 +285,7 @@ def judge_reply(body: Any) -> dict[str, Any] | Scripted:
         return Scripted(400, body={"type": "error", "error": error} if is_messages else {"error": error})
     text = "Well." if draw == 1 else f"Because.\nFinal Judgment: {'Yes' if draw % 2 else 'No'}"
     reason = "length" if draw == 2 else "stop"
-    prompt, said = TOKENS
+    prompt, reply_text = TOKENS
     if is_messages:
         return {
             "id": "msg",
@@ -293,7 +294,7 @@ def judge_reply(body: Any) -> dict[str, Any] | Scripted:
             "model": body["model"],
             "content": [{"type": "text", "text": text}],
             "stop_reason": "max_tokens" if reason == "length" else "end_turn",
-            "usage": {"input_tokens": prompt, "output_tokens": said},
+            "usage": {"input_tokens": prompt, "output_tokens": reply_text},
         }
     if "input" in body:
         details = {"incomplete_details": {"reason": "max_output_tokens"}} if reason == "length" else {}
@@ -304,7 +305,7 @@ def judge_reply(body: Any) -> dict[str, Any] | Scripted:
             "model": body["model"],
             "status": "incomplete" if details else "completed",
             "output": [{"type": "message", "role": "assistant", "content": content}],
-            "usage": {"input_tokens": prompt, "output_tokens": said, "total_tokens": prompt + said},
+            "usage": {"input_tokens": prompt, "output_tokens": reply_text, "total_tokens": prompt + reply_text},
             **details,
         }
     return {
@@ -312,5 +313,5 @@ def judge_reply(body: Any) -> dict[str, Any] | Scripted:
         "object": "chat.completion",
         "model": body["model"],
         "choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": reason}],
-        "usage": {"prompt_tokens": prompt, "completion_tokens": said, "total_tokens": prompt + said},
+        "usage": {"prompt_tokens": prompt, "completion_tokens": reply_text, "total_tokens": prompt + reply_text},
     }

@@ -1,4 +1,4 @@
-"""Stands for the app in a browser: speaks its packets, draws what is typed, and misbehaves when told to.
+"""Replaces the app in a browser: speaks its protocol, draws what is typed, and misbehaves on request.
 
 Usage: python tests/servers/drawn.py NAME
 """

@@ -1,8 +1,8 @@
-"""A quick stub server in a process of its own: latency with jitter, and faults as often as it is told to.
+"""A fast stub server in a separate process: latency with jitter, and faults at a given rate.
 
 Usage: python -m tests.servers.faulty [--latency 1.0] [--jitter 0.5] [--seed 0] [--faulty] [--retry-after 0.05]
 
-It prints its port. ``GET /counts`` tells what it has seen: the client's own counts prove nothing.
+It prints its port. ``GET /counts`` returns what it has received: the client's own counts prove nothing.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ NEVER = Event()
 
 
 class Stub:
-    """Every decision follows from the seed, the request and how often it has come, never from the order of arrival."""
+    """Every decision follows from the seed, the request and how often it arrived, never from the order of arrival."""
 
     def __init__(self, *, latency: float, jitter: float, seed: int, faulty: bool, retry_after: float) -> None:
         self.requests: Counter[str] = Counter()
@@ -104,7 +104,7 @@ class Stub:
 
 
 class Launched:
-    """A stub in its own process, as a test or a benchmark sees it."""
+    """A stub in a separate process, as a test or a benchmark sees it."""
 
     def __init__(self, port: int) -> None:
         self.port = port
@@ -123,7 +123,7 @@ class Launched:
 def launched(
     *, latency: float = 0.01, jitter: float = 0.5, seed: int = 0, faulty: bool = False, retry_after: float = 0.05
 ) -> Iterator[Launched]:
-    """A stub in its own process until the block ends."""
+    """Run a stub in a separate process until the block ends."""
     command = [sys.executable, "-m", "tests.servers.faulty", "--latency", str(latency), "--jitter", str(jitter)]
     command += ["--seed", str(seed), "--retry-after", str(retry_after), *(["--faulty"] if faulty else [])]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:

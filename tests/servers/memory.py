@@ -1,4 +1,4 @@
-"""A journal in memory, and a clock that tests hold, for tests and benchmarks of the client alone."""
+"""A journal in memory, and a clock controlled by tests, for tests and benchmarks of the client alone."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class UsedTokens(NamedTuple):
 
 
 class MemoryJournal:
-    """Keeps everything, in lists."""
+    """Keep everything in lists."""
 
     def __init__(self, spent: RunUsed | None = None) -> None:
         self.attempts: list[Attempt] = []
@@ -73,7 +73,7 @@ class MemoryJournal:
 
 
 class HeldClock(Clock):
-    """Goes on only by sleeping, and sleeps in no time; jitter is all of it."""
+    """A clock that advances only by sleeping, and sleeps without delay; jitter is always at its maximum."""
 
     def __init__(self, date: float = 1_800_000_000.0) -> None:
         self.time = 0.0

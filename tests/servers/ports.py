@@ -1,4 +1,4 @@
-"""Ports that a test names before somebody listens there."""
+"""Port numbers that are known before a server listens on them."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import socket
 from contextlib import ExitStack, suppress
 
 _BELOW = range(20_000, 32_000)
-"""Of these no system gives one to whoever doesn't ask for it by number: servers on port 0, connections."""
+"""The system never assigns these to a socket that does not ask for a port: servers on port 0, connections."""
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports that nobody has at the moment."""
+    """Return ports that are free at the moment."""
     chance = random.SystemRandom()
     with ExitStack() as held:
         found: list[int] = []

@@ -1,4 +1,4 @@
-"""A real model server that answers what a test says: ``with scripted(answer) as server:``."""
+"""A real model server that returns scripted replies: ``with scripted(answer) as server:``."""
 
 from __future__ import annotations
 
@@ -15,12 +15,11 @@ __all__ = ["Received", "Scripted", "ScriptedServer", "chat_reply", "messages_rep
 
 Numbers = Sequence[float] | Sequence[Sequence[float]]
 Answer = Callable[[Received], str | Numbers | Scripted]
-"""Called on one thread, a request at a time: text for a chat, one number or vector a text for scores, or a response
-word for word."""
+"""Called on one thread, a request at a time; returns a chat reply, numbers or vectors for scores, or a response."""
 
 
 class ScriptedServer:
-    """What a test sees of its server: where it is and what came in, in the order of arrival."""
+    """A test's view of its server: its address and the requests received, in order of arrival."""
 
     def __init__(self, answer: Answer, latency_s: float) -> None:
         self.received: list[Received] = []
@@ -36,8 +35,8 @@ class ScriptedServer:
     def bodies(self) -> list[Any]:
         return [received.body for received in self.received]
 
-    def times_asked(self, received: Received) -> int:
-        """How often the very same request has come."""
+    def times_received(self, received: Received) -> int:
+        """Return how often an identical request has arrived."""
         return sum((one.path, one.raw) == (received.path, received.raw) for one in self.received)
 
     async def handle(self, received: Received) -> Scripted:
@@ -58,7 +57,7 @@ class ScriptedServer:
 
 @contextmanager
 def scripted(answer: Answer, latency_s: float = 0.0) -> Iterator[ScriptedServer]:
-    """A server in a thread; ``server.url`` is its base URL. Replies take their time, refusals come at once."""
+    """Run a server in a thread; ``server.url`` is its base URL. Replies have a latency, rejections do not."""
     server = ScriptedServer(answer, latency_s)
     ready = threading.Event()
     over = asyncio.Event()
@@ -75,7 +74,7 @@ def scripted(answer: Answer, latency_s: float = 0.0) -> Iterator[ScriptedServer]
         for connection in list(connections):
             connection.close()
 
-    # At its end this cancels whatever still waits to answer, and sees it through.
+    # asyncio.run cancels pending responses at the end and waits for them.
     thread = threading.Thread(target=lambda: asyncio.run(live()), daemon=True)
     thread.start()
     ready.wait()
@@ -87,7 +86,7 @@ def scripted(answer: Answer, latency_s: float = 0.0) -> Iterator[ScriptedServer]
 
 
 def chat_reply(content: str | None, **choice: Any) -> dict[str, Any]:
-    """OpenAI's chat form; keyword arguments go into the choice."""
+    """Return a reply in OpenAI's chat form; keyword arguments go into the choice."""
     message = {"role": "assistant", "content": content, **choice.pop("message", {})}
     return {
         "id": "chatcmpl-scripted",
@@ -100,7 +99,7 @@ def chat_reply(content: str | None, **choice: Any) -> dict[str, Any]:
 
 
 def messages_reply(content: str, stop_reason: str = "end_turn") -> dict[str, Any]:
-    """Anthropic's form."""
+    """Return a reply in Anthropic's form."""
     return {
         "id": "msg_scripted",
         "type": "message",
@@ -114,7 +113,7 @@ def messages_reply(content: str, stop_reason: str = "end_turn") -> dict[str, Any
 
 
 def scores_reply(path: str, numbers: Numbers) -> dict[str, Any]:
-    """vLLM's forms; a rerank comes best first, as from the real one, the others in a mixed-up order."""
+    """Return scores in vLLM's forms; reranked ones come best first, as from a real server, others in mixed order."""
     task = path.rsplit("/", 1)[-1]
     entries: list[tuple[int, Any]] = list(enumerate(numbers))
     usage = {"prompt_tokens": 50, "total_tokens": 50, "completion_tokens": 0}

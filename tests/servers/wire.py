@@ -1,4 +1,4 @@
-"""As much HTTP/1.1 as a stub server needs, on plain asyncio so that it never is the slow one."""
+"""As much HTTP/1.1 as a stub server needs, on plain asyncio so that it is never the bottleneck."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ REASONS = {200: "OK", 307: "Temporary Redirect", 400: "Bad Request", 404: "Not F
 
 @dataclass(frozen=True)
 class Received:
-    """A request as it came; header names are lower case, ``body`` is None when it is no JSON."""
+    """A request; header names are lower case, ``body`` is None unless it is JSON."""
 
     method: str
     path: str
@@ -32,7 +32,7 @@ class Received:
 
 @dataclass(frozen=True)
 class Scripted:
-    """A response word for word.
+    """A complete response.
 
     ``hold`` delays it until the event is set (for ever if it never is); ``cut`` closes the connection after so many
     bytes of the body, although the head promises all of it.
@@ -54,7 +54,7 @@ Handler = Callable[[Received], Awaitable[Scripted]]
 
 
 class Connection(asyncio.Protocol):
-    """One client's connection: a request at a time, kept open."""
+    """A client's persistent connection, one request at a time."""
 
     def __init__(self, handle: Handler, open_connections: set[Connection]) -> None:
         self._handle = handle
@@ -107,7 +107,7 @@ class Connection(asyncio.Protocol):
 
 
 async def serve(handle: Handler, open_connections: set[Connection]) -> asyncio.Server:
-    """Serve on a free port of the loopback."""
+    """Serve on a free port of the loopback interface."""
     loop = asyncio.get_running_loop()
     return await loop.create_server(lambda: Connection(handle, open_connections), "127.0.0.1", 0, backlog=2048)
 

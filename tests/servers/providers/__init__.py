@@ -1,7 +1,7 @@
-"""What each kind of server answers in every case, as its SDK, its source or its documents have it.
+"""The responses of each kind of server in every case, taken from its SDK, source code or documentation.
 
-A file a provider: its whole reply, and for every case what differs from it or what is sent instead, with the source.
-`CASES` has the outcome of each case, the same for every provider. `document` makes the site's page of servers of both.
+One file per provider: its complete reply, and for every case the differences or another response, with the source.
+`CASES` has the outcome of each case, the same for every provider. `document` generates the site's page of servers.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ FOLDER: Final = Path(__file__).parent
 TEXT: Final = "Both come to the same.\n\nFinal Judgment: Yes"
 
 Played = Literal["one", "first", "all"]
-"""Who gets a case: one item among others, the first calls, or everybody."""
+"""The calls that meet a case: one item among others, the first calls, or all."""
 
 
 class Case(NamedTuple):
-    """What is to come of a case.
+    """The expected outcome of a case.
 
     Attributes:
-        does: In the words of the table.
+        does: The action, in the words of the page's table.
         outcome: The verdict on the item; for ``all`` the code of the run's halt.
-        wasted: Calls without a verdict at most, beside those that the server refuses.
+        wasted: The maximum number of calls without a verdict, in addition to rejected calls.
     """
 
     title: str
@@ -60,18 +60,18 @@ CASES: Final[dict[str, Case]] = {
 
 
 class Cell(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a provider sends in a case.
+    """A provider's response in a case.
 
     Attributes:
-        none: Why there is no such case there.
-        text: What is said in the whole reply; ``message``, ``finish``, ``usage`` and ``fields`` (of all of it) are
-            other parts of it that differ.
-        body: What is sent instead, word for word.
-        cut_text: So many bytes of the whole reply, and no more.
+        none: Why this provider has no such case.
+        text: The text of the complete reply; ``message``, ``finish``, ``usage`` and ``fields`` (of the whole body)
+            are other parts that differ.
+        body: Another body to send instead.
+        cut_text: Send only so many bytes of the complete reply.
         reset: The connection is closed in the middle of the whole reply.
-        prefix: What goes before a whole reply.
-        seconds: The wait that it asks for.
-        says: Of its words, those that a person is shown.
+        prefix: Text before a complete reply.
+        seconds: The wait that the server requests.
+        says: The part of its message that users see.
     """
 
     source: str = ""
@@ -95,10 +95,10 @@ class Provider(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One kind of server.
 
     Attributes:
-        server: The profile that is named for it.
-        path: Of its base URL.
-        reply: The whole reply.
-        others: What else it does and what is done then, in sentences, each with its source; tests of the client have
+        server: The profile of that name.
+        path: The path of its base URL.
+        reply: The complete reply.
+        others: Other behaviour and the reaction to it, in sentences, each with its source; tests of the client cover
             them.
     """
 
@@ -111,14 +111,14 @@ class Provider(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     others: dict[str, str] = {}
 
     def cell(self, case: str) -> Cell:
-        """What it sends in a case."""
+        """Return the provider's response in a case."""
         if case == "plain":
             return self.reply
-        missing = Cell(none="is told as a day's quota is") if case == "spent" else None
+        missing = Cell(none="is reported like a day's quota") if case == "spent" else None
         return self.cases.get(case) or _common().get(case) or missing or self.cases[case]
 
     def answer(self, case: str, text: str = TEXT) -> Scripted:
-        """The response of a case."""
+        """Return the HTTP response of a case."""
         cell = self.cell(case)
         whole = json.dumps(self._whole(cell, text if cell.text is None else cell.text))
         headers = {**self.reply.headers, **cell.headers}
@@ -140,7 +140,7 @@ class Provider(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 @cache
 def providers() -> dict[str, Provider]:
-    """All of them, by the names of their files."""
+    """Return all providers, by the names of their files."""
     files = (file for file in sorted(FOLDER.glob("*.toml")) if file.stem != "common")
     return {file.stem: convert(tomllib.loads(file.read_text(encoding="utf-8")), Provider) for file in files}
 

@@ -1,4 +1,4 @@
-"""the site's page of servers, from the records."""
+"""Generate the site's page of servers from the records."""
 
 from __future__ import annotations
 
@@ -8,30 +8,30 @@ from tests.servers.providers import CASES, Cell, Provider, providers
 
 INTRODUCTION = """# Servers
 
-What becomes of what a model server answers, for each kind that the tests play by its own bodies and headers
-(`tests/servers/providers`). Each cell is run through the client and a judge.
+How workbench handles the responses of each kind of model server. The tests replay the bodies and headers of the
+real servers (`tests/servers/providers`); each cell is run through the client and a judge.
 
-| word | what is done |
+| word | action |
 |---|---|
-| verdict | the reply is read; thoughts are no part of it |
+| verdict | the reply is parsed without its thoughts |
 | abstains | the item has no verdict: `refused`, or `truncated` |
-| error | the item's own; a verdict `error` with the server's words, and the run goes on |
-| waits | no call goes until the time is over that the server asks for, else up to 10 s; then one, then all |
-| tries again | at least 8 times |
-| pauses | the run ends with the server's words, at once or after 5 calls; no item has a verdict for it |
-| – | there is no such case |
+| error | only this item fails; its verdict is `error` with the server's message, and the run continues |
+| waits | no calls for the time that the server requests, otherwise up to 10 s; then one call, then all |
+| tries again | retries at least 8 times |
+| pauses | the run pauses with the server's message, immediately or after 5 calls; no item gets a verdict |
+| – | the server has no such case |
 
-How long a server asks to wait is read from `retry-after-ms`, `Retry-After`, Google's `retryDelay`, its words ("try
-again in 7m12s") and the times at which used-up limits are whole again, in this order. More than half an hour, a limit
-a day or a month and spent credit are quotas: the run pauses. A limit of requests or tokens that a reply's headers tell
-is kept from then on if it is a minute's; Groq's `x-ratelimit-limit-requests` is a day's. Where nothing is told, a run
-that was refused makes so many calls a minute as were answered.
+The requested wait is read from `retry-after-ms`, `Retry-After`, Google's `retryDelay`, the message ("try again in
+7m12s") and the reset times of used-up limits, in this order. A wait of more than half an hour, a daily or monthly
+limit and spent credit are quotas: the run pauses. Limits of requests or tokens per minute in a reply's headers apply
+from then on; Groq's `x-ratelimit-limit-requests` is a daily limit. If a server states no limit, a run whose calls
+were rejected limits itself to the number of calls per minute that were answered.
 
 """
 
 
 def document() -> str:
-    """The whole page."""
+    """Return the whole page."""
     return INTRODUCTION + "\n".join([*_table(), "", "## Sources", "", *_sources()]) + "\n"
 
 
@@ -56,7 +56,7 @@ def _sources() -> Iterator[str]:
         for name, case in CASES.items():
             if not (provider.cell(name).none and name == "spent"):
                 yield f"- {case.title}: {_source(provider, name)}"
-        yield from (f"- {said} ({source})" for said, source in provider.others.items())
+        yield from (f"- {text} ({source})" for text, source in provider.others.items())
         yield ""
 
 

@@ -178,7 +178,7 @@ def test_errors_are_taken_back_and_asked_again_on_request_alone(runs: HereRunner
 
     def answer(received: Received) -> str | Scripted:
         odd = received.body["messages"][0]["content"].endswith("5.")
-        if broken[0] and odd and held.times_asked(received) == 2:
+        if broken[0] and odd and held.times_received(received) == 2:
             return Scripted(400, body={"error": {"message": "bad"}})
         return "Yes"
 

@@ -67,7 +67,7 @@ class Script:
             case "classes":
                 return dict(zip("abc", ("A", "\\boxed{B}", "\\boxed{C} - REFUSAL"), strict=True))[item]
             case "ties" | "votes":
-                return (YES, NO, NO, "Hm.", NO)[self.server.times_asked(received) - 1]
+                return (YES, NO, NO, "Hm.", NO)[self.server.times_received(received) - 1]
             case "mute":
                 thought = chat_reply("", finish_reason="length", message={"reasoning_content": "Hm"})
                 return Scripted(body=thought) if item == "b" else " \n" if item == "a" else "<think>No"

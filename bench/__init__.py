@@ -1,1 +1,1 @@
-"""Benchmarks: each module's ``main()`` prints one JSON line a figure; none of them is a test."""
+"""Benchmarks: each module's ``main()`` prints one JSON line per metric; none of them is a test."""

@@ -1,4 +1,4 @@
-"""All benchmarks in order: ``python -m bench`` prints one JSON line a figure."""
+"""All benchmarks in order: ``python -m bench`` prints one JSON line per metric."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""How often intervals of agreement hold the true coefficient: the kind ``agreement`` of ``bench.coverage``.
+"""Coverage of the intervals of agreement coefficients: the kind ``agreement`` of ``bench.coverage``.
 
-Two people, or two verifiers, the correlation of whose errors is phi, label completions of questions of equal, geometric
-or heavy-tailed sizes. The share of correct completions and both people's chance of an error are a question's own (beta
+Two annotators, or two verifiers, whose errors correlate by phi, label completions of questions of equal, geometric
+or heavy-tailed sizes. The share of correct completions and both annotators' error probabilities vary by question (beta
 distributions with an intra-class correlation).
 """
 
@@ -22,12 +22,13 @@ from workbench.statistics.records.agreement import Ends
 
 _LEAST: Final = 0.93
 _SHOWN: Final = 0.05
-"""Where fewer data sets have an interval, coverage is given and not judged: those few are unlike the others."""
+"""Below this share of data sets with an interval, coverage is reported but not judged: those few are not
+representative."""
 _LARGEST: Final = 60
 
 
 class Setting(NamedTuple):
-    """A kind of data: questions, their sizes, intra-class correlation, share of correct items, chance of an error."""
+    """A kind of data: questions, their sizes, intra-class correlation, share of correct items, error probability."""
 
     questions: int
     sizes: str
@@ -45,13 +46,13 @@ SETTINGS: Final = tuple(
 
 
 def rows(simulations: int, seed: int) -> Iterator[dict[str, Any]]:
-    """Each setting's coefficients."""
+    """Return the coefficients of each setting."""
     for place, setting in enumerate(SETTINGS):
         yield from covered(setting, simulations, [seed, 7, place])
 
 
 def covered(setting: Setting, simulations: int, seed: list[int]) -> list[dict[str, Any]]:
-    """Of each coefficient how often it has an interval, and how often that holds the truth."""
+    """Return for each coefficient how often it has an interval, and how often that contains the truth."""
     generator = np.random.default_rng(seed)
     truth = _truth(setting)
     found: dict[str, list[Ends]] = {name: [] for name in truth}
@@ -91,7 +92,7 @@ def _truth(setting: Setting) -> dict[str, float]:
 
 
 def _drawn(setting: Setting, generator: np.random.Generator) -> tuple[IntArray, IntArray, IntArray]:
-    """What both people say of each item, items x 2, what is true of it, and the items' questions."""
+    """Return both annotators' labels (items x 2), the true values, and the items' questions."""
     sizes = _sizes(setting, generator)
     question = np.repeat(np.arange(setting.questions), sizes)
     correct = generator.random(len(question)) < _own(setting.prevalence, setting, generator)[question]

@@ -2,8 +2,8 @@
 
 Usage: python -m bench.agreement [--items 5000] [--samples 1000] [--ratings 1000000]
 
-The package gets each sample as counts of values, the quicker of its two inputs. A file of ratings is timed from its
-first byte to the whole report: every pair of 200 people, all figures and intervals.
+The package gets each sample as counts of values, the faster of its two inputs. A file of ratings is timed from its
+first byte to the whole report: every pair of 200 annotators, all metrics and intervals.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def main() -> None:
 
 
 def _ratings(items: int) -> Ratings:
-    """Three of twelve people an item, right on four of five."""
+    """Return ratings: three of twelve annotators per item, right on four of five."""
     generator = np.random.default_rng(0)
     item = np.repeat(np.arange(items), _LABELS)
     person = generator.permuted(np.tile(np.arange(12), (items, 1)), axis=1)[:, :_LABELS].ravel()
@@ -79,7 +79,7 @@ def _against_krippendorff(ratings: Ratings, level: Level, samples: int) -> None:
 
 
 def _theirs(ratings: Ratings, level: Level, samples: int) -> FloatArray:
-    """The interval of the same bootstrap, item by item, by the package."""
+    """Return the interval of the same bootstrap, item by item, by the package."""
     counts = np.zeros((ratings.items, _VALUES), dtype=int)
     np.add.at(counts, (ratings.item, ratings.value), 1)
     generator = np.random.default_rng(1)

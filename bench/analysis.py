@@ -1,7 +1,7 @@
 """The breakdown by subtype of five runs over 1.45M items: warm, from the cache file, cold, and after changes.
 
-Each state is measured in a process of its own, after its imports, through ``accuracy(project, by="subtype")``. Its
-figures are compared with a plain SQL join of all 7.25M verdicts. Usage: python -m bench.analysis
+Each state is measured in a separate process, after its imports, through ``accuracy(project, by="subtype")``. Its
+metrics are compared with a plain SQL join of all 7.25M verdicts. Usage: python -m bench.analysis
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def main() -> None:
 
 @contextmanager
 def _copy(path: Path) -> Iterator[Path]:
-    """A database that may be changed."""
+    """Return a copy of the database for writing."""
     with tempfile.TemporaryDirectory() as folder:
         yield Path(shutil.copy(path, Path(folder) / "p.db"))
 
@@ -85,12 +85,12 @@ def _in_a_process(path: Path, what: str) -> dict[str, float]:
 
 
 def _first(path: Path) -> dict[str, float]:
-    """The first table of a process, from opening the database on."""
+    """Return the time of a process's first table, including opening the database."""
     return {"seconds": _timed(lambda: _once(path))}
 
 
 def _drawn(path: Path) -> dict[str, float]:
-    """What the deals of all cells take, after the table without them."""
+    """Return the time of the table with intervals, after the table without them."""
     with closing(open_project(path)) as project:
         _table(project)
         return {"seconds": _timed(lambda: accuracy(project, by=BY))}
@@ -102,7 +102,7 @@ def _once(path: Path) -> None:
 
 
 def _changes(path: Path) -> dict[str, float]:
-    """Milliseconds, each the median of some rounds: nothing new, new verdicts of one run, another gold label."""
+    """Return milliseconds, medians of several rounds: no change, new verdicts of one run, another gold label."""
     found: dict[str, list[float]] = {}
 
     def measured(name: str, work: Callable[[], object]) -> None:
@@ -149,7 +149,7 @@ def _label(project: Project, number: int) -> None:
 
 
 def _against_join(path: Path) -> int:
-    """Cells of the table that differ from those counted by SQL; both are timed."""
+    """Return the cells of the table that differ from those counted by SQL; both are timed."""
     with closing(open_project(path)) as project:
         began = time.perf_counter()
         rows = project.database.reader().execute(_JOIN).fetchall()
@@ -194,7 +194,7 @@ def _timed(work: Callable[[], object]) -> float:
 
 
 def _child(what: str, path: Path) -> None:
-    """Measure one state in this process and print it as JSON; a small table first, so that all is imported."""
+    """Measure one state in this process and print it as JSON; a small table first imports everything."""
     _once(cached(400, runs=2, labelled=40))
     found = {"first": _first, "drawn": _drawn, "changes": _changes}[what](path)
     print(json.dumps(found | {"kilobytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss}))

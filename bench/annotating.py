@@ -1,8 +1,8 @@
-"""Two people label twenty real rows at once, in the real app on pseudo-terminals: keys a label, and waits before items.
+"""Two annotators label twenty real rows concurrently in the real app: keys per label, and waits for items.
 
-What they say follows from the row, and the two differ here and there; now and then they open the whole completion,
-mark a wrong way to the answer, or take a label back and give another. The figures come from the event log alone.
-The rows are those of ../shared/data; without them there is nothing to measure.
+Their labels follow from the row, and the two disagree occasionally; sometimes they open the whole completion, mark a
+wrong derivation, or undo a label and give another. All metrics come from the event log. The rows are those of
+../shared/data, which are required.
 
 Usage: python -m bench.annotating
 """
@@ -29,14 +29,14 @@ PEOPLE = ("ann", "bob")
 _ITEMS = 20
 _READING_S = 0.5
 _KEYS = {"correctness": 1, "type": 3}
-"""Goals: one key a verdict, three a type."""
+"""Goals: one key per verdict, three per type."""
 
 
-class Said(NamedTuple):
+class LoggedLabel(NamedTuple):
     """One label of the event log.
 
     Attributes:
-        keys: Those of this label alone: of a type, those after its item's verdict.
+        keys: The keys of this label alone: for a type, those after the item's verdict.
     """
 
     task: str
@@ -53,12 +53,12 @@ def main() -> None:
         project = _project(Path(folder))
         with ThreadPoolExecutor(len(PEOPLE)) as pool:
             list(pool.map(lambda person: _label_all(project, person), range(len(PEOPLE))))
-        _report(said(project))
+        _report(logged_labels(project))
         project.close()
 
 
 def _project(folder: Path) -> Project:
-    """The first rows, without their types, so that people are asked for those too."""
+    """Create a project with the first rows, without their types, so that annotators are asked for them."""
     rows = [json.loads(line) for line in ROWS.read_text(encoding="utf-8").splitlines()[:_ITEMS]]
     source = folder / "rows.jsonl"
     untyped = [{key: row[key] for key in row if key not in ("answer_type", "answer_subtype")} for row in rows]
@@ -70,7 +70,7 @@ def _project(folder: Path) -> Project:
     return project
 
 
-# -- one person -------------------------------------------------------------------------------------
+# -- One annotator
 
 
 def _label_all(project: Project, person: int) -> None:
@@ -91,7 +91,7 @@ def _label_all(project: Project, person: int) -> None:
 
 
 def _at_hand(project: Project, person: int) -> str:
-    """Id of the completion on the person's screen: of those that are theirs, the one that came first."""
+    """Return the id of the completion on the annotator's screen: the oldest one assigned to them."""
     end = time.monotonic() + 30
     while time.monotonic() < end:
         row = (
@@ -111,10 +111,10 @@ def _at_hand(project: Project, person: int) -> str:
 
 
 def _script(row: dict[str, Any], number: int, person: int, *, wants_type: bool) -> list[str]:
-    """What the person presses on a row, in goes.
+    """Return the annotator's keys for a row, in steps.
 
     Args:
-        wants_type: They have not typed its question yet, so the app asks after the verdict.
+        wants_type: The question's type is missing, so the app asks for it after the verdict.
     """
     letter, digit = row["answer_type"][:2].lower()
     if (number + person) % 7 == 3:
@@ -132,31 +132,31 @@ def _script(row: dict[str, Any], number: int, person: int, *, wants_type: bool) 
 
 
 def _read(terminal: Terminal) -> None:
-    """Wait for the screen, and as long as somebody quick would look at it."""
+    """Wait for the screen, plus the time of a fast reader."""
     with suppress(TimeoutError):
         terminal.until_quiet(quiet=_READING_S, first=_READING_S)
 
 
-# -- figures ----------------------------------------------------------------------------------------
+# -- Metrics
 
 
-def said(project: Project) -> list[Said]:
-    """Every label in the log."""
+def logged_labels(project: Project) -> list[LoggedLabel]:
+    """Return every label in the log."""
     rows = project.database.reader().execute(
         "SELECT e.task, e.keys, e.wait_ms, e.annotator_id, coalesce(c.question_id, e.subject) FROM label_events AS e "
         "LEFT JOIN completions AS c ON c.id = e.subject AND e.task = 'correctness' "
         "WHERE e.kind = 'label' AND e.keys IS NOT NULL ORDER BY e.annotator_id, e.id"
     )
-    found: list[Said] = []
+    found: list[LoggedLabel] = []
     before: tuple[str, int, int, int] | None = None
     for task, keys, wait_ms, person, question in rows:
         follows = before is not None and before[0] != task and before[2:] == (person, question) and before[1] < keys
-        found.append(Said(task, keys - before[1] if follows and before is not None else keys, wait_ms))
+        found.append(LoggedLabel(task, keys - before[1] if follows and before is not None else keys, wait_ms))
         before = (task, keys, person, question)
     return found
 
 
-def _report(labels: Sequence[Said]) -> None:
+def _report(labels: Sequence[LoggedLabel]) -> None:
     for task, goal in _KEYS.items():
         of_task = [label for label in labels if label.task == task]
         keys = [label.keys for label in of_task]

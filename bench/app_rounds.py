@@ -1,10 +1,10 @@
-"""The app at full size: two rounds of all screens. Gaps of the event loop, and memory at the end.
+"""The app at full size: two rounds of all screens, with pauses of the event loop, and memory at the end.
 
 Usage: python -m bench.app_rounds [--items 1450000] [--only accuracy,combine]
 
 The app runs without a terminal, 120 by 40. Each screen is opened, left to settle, and closed again; a heartbeat of
-5 ms on the event loop notes its longest pause, in seconds by the clock and, what a busy machine changes less, in CPU
-time of the whole process meanwhile. The first round opens each screen for the first time.
+5 ms on the event loop records its longest pause, in wall-clock time and in CPU time of the process, which depends less
+on the load of the machine. The first round opens each screen for the first time.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ _KEYS: Final = {
     "combine": ("1", "3", "b", "b", "4", "2"),
     "disagreements": ("n",),
 }
-"""What is pressed on each screen besides: its views and groups."""
+"""Additional keys on each screen: its views and groups."""
 
 _OF_PEOPLE: Final = ("annotate", "adjudicate", "conflicts", "history")
-"""Screens that ask first who works."""
+"""Screens that first ask for the annotator."""
 
 _GAP_MS, _MB = 100.0, 400.0
 _BEAT_S = 0.005
@@ -41,7 +41,7 @@ _IDLE_S = 0.3
 
 
 class _Heart:
-    """The longest pause between two beats since it was last asked."""
+    """The longest pause between two beats since the last reset."""
 
     def __init__(self) -> None:
         self.wall = self.cpu = 0.0
@@ -53,8 +53,8 @@ class _Heart:
             if time.perf_counter() - wall > self.wall:
                 self.wall, self.cpu = time.perf_counter() - wall, time.process_time() - cpu
 
-    def asked(self) -> tuple[float, float]:
-        """Milliseconds by the clock and of the process's CPU time; counts anew from now on."""
+    def reset(self) -> tuple[float, float]:
+        """Return the wall-clock and CPU milliseconds of the longest pause, and reset it."""
         found = 1000 * self.wall, 1000 * self.cpu
         self.wall = self.cpu = 0.0
         return found
@@ -79,14 +79,14 @@ async def _rounds(path: Path, names: Sequence[str]) -> None:
         await _settled(app, pilot)
         for number in (1, 2):
             for name in names:
-                heart.asked()
+                heart.reset()
                 app.open_screen(name)
                 await _settled(app, pilot)
                 for key in _KEYS.get(name, ()):
                     await pilot.press(key)
                     await _settled(app, pilot)
                 await _closed(app, pilot)
-                wall, cpu = heart.asked()
+                wall, cpu = heart.reset()
                 goal = None if number == 1 else _GAP_MS
                 report(f"round {number}, {name}: longest pause", wall, "ms", goal)
                 report(f"round {number}, {name}: CPU in that pause", cpu, "ms")
@@ -95,7 +95,7 @@ async def _rounds(path: Path, names: Sequence[str]) -> None:
 
 
 async def _settled(app: WorkbenchApp, pilot: Any) -> None:
-    """Until no worker is at work for a while."""
+    """Wait until no worker has run for a while."""
     quiet = time.monotonic()
     while time.monotonic() - quiet < _IDLE_S:
         await asyncio.sleep(0.02)

@@ -1,4 +1,4 @@
-"""Keys in Browse to the last painted byte, at 1,000 and 1,450,000 items, and the time of searches and filters.
+"""Browse at 1,000 and 1,450,000 items: the time from a key to the last byte drawn, and of searches and filters.
 
 The real app runs on a pseudo-terminal of 120x40. Usage: python -m bench.browse
 """
@@ -22,7 +22,7 @@ from workbench.measuring.browsing import ItemTable
 _SMALL = 1_000
 _KEY_MS, _RATIO, _VIEW_MS = 20.0, 1.2, 1_000.0
 _BUSY_MS = 50.0
-"""While a query is being read in a thread: the longest the app may keep a key waiting."""
+"""The longest delay of a key while a query runs in a thread."""
 
 _PAUSE_S = 0.01
 _SETTLED_S = 0.6
@@ -50,7 +50,7 @@ def main() -> None:
 
 
 def keys(path: Path, items: int) -> dict[str, list[float]]:
-    """Milliseconds of each press, by key."""
+    """Return the milliseconds of each press, by key."""
     with Terminal(workbench("open", str(path))) as terminal:
         opened = _open(terminal, items)
         report(f"browse_opens_{items}", opened, "ms", _VIEW_MS)
@@ -68,7 +68,7 @@ def keys(path: Path, items: int) -> dict[str, list[float]]:
 
 
 def views(path: Path) -> None:
-    """Milliseconds until filters, a search and a sort stand complete; and of a key pressed meanwhile."""
+    """Return the milliseconds until filters, a search and a sort are complete; and of a key pressed during one."""
     project = open_project(path)
     with Terminal(workbench("open", str(path))) as terminal:
         _open(terminal, FULL)
@@ -100,7 +100,7 @@ def _open(terminal: Terminal, items: int) -> float:
 
 
 def _view(terminal: Terminal, key: str, text: str, count: int) -> float:
-    """From enter to the complete view; then back to all items."""
+    """Return the time from enter to the complete view; then return to all items."""
     terminal.press(key)
     terminal.press(text)
     milliseconds = _until(terminal, "enter", lambda: terminal.until_text(f"of {count:,}"))
@@ -112,7 +112,7 @@ def _view(terminal: Terminal, key: str, text: str, count: int) -> float:
 
 
 def _during_search(terminal: Terminal) -> list[float]:
-    """Presses of a key from the first rows of a search on, until all rows of it have been found."""
+    """Return the times of presses of a key between the first rows of a search and the last."""
     found = []
     for number in range(5):
         terminal.press("/")
@@ -143,7 +143,7 @@ def _press(terminal: Terminal, key: str) -> float:
 
 
 def _settle(terminal: Terminal) -> None:
-    """Let the app finish what it still paints."""
+    """Let the app finish drawing."""
     with suppress(TimeoutError):
         terminal.until_quiet(quiet=_SETTLED_S, first=_SETTLED_S)
 

@@ -1,10 +1,10 @@
-"""A hard set's queue out of 1.45M candidates by five judges' verdicts: time, and memory beyond the columns.
+"""Build a hard set's queue from 1.45M candidates by five judges' verdicts: time, and memory in addition to the columns.
 
 Usage: python -m bench.building [--items 1450000]
 
-The candidates' votes are counted, those split 2 against 3 divided among domains and sources, 2,000 of them drawn and
-frozen. The columns are read from the database first, as they are where nothing was shown before. A tenth of the
-candidates is built from too: memory beyond the columns must not grow with them.
+The candidates' votes are counted, those split 2 against 3 are divided among domains and sources, 2,000 of them are
+drawn and frozen. The columns are first read from the database, as in a fresh process. A second measurement uses a tenth
+of the candidates: memory in addition to the columns must not grow with their number.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def main() -> None:
 
 
 def _peak_mb(project: Project, asked: HardOptions) -> float:
-    """The most that is held beyond the columns while a queue is built, as Python and numpy count it."""
+    """Return the peak memory in addition to the columns while a queue is built, as Python and numpy count it."""
     known = columns(project)
     for run in range(1, _JUDGES + 1):
         known.outcome(run)

@@ -1,10 +1,10 @@
-"""Calls to a model server: ours beside bare sockets, httpx in three forms and other projects' clients.
+"""Calls to a model server: our client against bare sockets, httpx in three forms and other projects' clients.
 
 Usage: python -m bench.calling [--clients ours,sockets,...] [--rounds 25]
 
-The server is a stub in a process of its own that replies with 1 kB after a latency of ±50 %, each client a process of
-its own. Peers get an environment of their own under ``bench/.peers``; one that can't be installed is left out, and
-why is said.
+The server is a stub in a separate process that replies with 1 kB after a latency of ±50 %; each client runs in a
+separate process. Peers are installed in separate environments under ``bench/.peers``; one that can't be installed is
+skipped, and the reason is printed.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ class Case(Struct, frozen=True):
     """One load.
 
     Attributes:
-        at_once: Calls at once.
+        at_once: The number of concurrent calls.
         latency: Mean latency in seconds.
-        rounds: Requests, as a multiple of the calls at once.
-        texts: A file with the texts of prompts; the usual short ones by default.
+        rounds: The number of requests, as a multiple of the concurrent calls.
+        texts: A file with texts of prompts; short ones by default.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Case(Struct, frozen=True):
 
 
 class Measured(Struct, frozen=True):
-    """One client under one load: requests a second, CPU milliseconds a request, MB at the peak."""
+    """One client under one load: requests per second, CPU milliseconds per request, peak MB."""
 
     rate: float
     cpu_ms: float
@@ -105,7 +105,7 @@ def _measured(case: Case, client: str) -> Measured | None:
 
 
 def _compare(found: dict[tuple[str, str], Measured | None]) -> None:
-    """Ours beside bare sockets, and many calls at once beside few."""
+    """Compare our client with bare sockets, and many concurrent calls with few."""
     ours, sockets = found.get(("c256_1s", "ours")), found.get(("c256_1s", "sockets"))
     if ours and sockets:
         report("calling_ours_of_sockets_c256_1s", 100 * ours.rate / sockets.rate, "%", _OF_SOCKETS, at_least=True)
@@ -127,7 +127,7 @@ def _memory() -> None:
 def measured_client(
     client: str, stub: Launched, at_once: int, requests: int, texts: str | None = None
 ) -> Measured | None:
-    """One client's figures; None, with the reason printed, when it can't run."""
+    """Return the measurements of one client; None, with the reason printed, if it can't run."""
     if client in CLIENTS:
         command = [sys.executable, "-m", "bench.clients"]
     elif (python := environment(PACKAGES[client][0], tuple(PACKAGES[client]), f"calling_{client}")) is not None:

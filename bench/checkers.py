@@ -1,10 +1,10 @@
-"""Other ways to run solutions against tests, each a process of its own; imports nothing of this project.
+"""Other ways to run solutions against tests, each in a separate process; imports nothing of this project.
 
 Usage: PYTHON -m bench.checkers evalplus|subprocess FILE PROCESSES ROUNDS
 
-The file has one JSON line a solution: ``code``, ``entry_point`` and ``tests``, pairs of arguments and the expected
-value as Python literals. For each round a JSON line with its seconds and how many tests passed is printed. This runs
-code that nobody has read, in a scratch folder.
+The file has one JSON line per solution: ``code``, ``entry_point`` and ``tests``, pairs of arguments and the expected
+value as Python literals. Prints a JSON line per round with its seconds and the number of passed tests. This
+runs unreviewed code in a scratch folder.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from pathlib import Path
 from typing import Any
 
 PACKAGES = {"evalplus": ("evalplus==0.3.1",)}
-"""What has to be installed."""
+"""The packages to install."""
 
 _SECONDS = 3.0
 
 Check = Callable[[dict[str, Any]], int]
-"""Runs a solution; returns how many of its tests passed."""
+"""Runs a solution; returns the number of passed tests."""
 
 
 def evalplus(row: dict[str, Any]) -> int:
-    """EvalPlus' ``untrusted_check``: one process a solution, all its tests in it."""
+    """EvalPlus' ``untrusted_check``: one process per solution, with all its tests."""
     checker: Any = importlib.import_module("evalplus.eval")
     _, details = checker.untrusted_check(
         "",
@@ -50,7 +50,7 @@ def evalplus(row: dict[str, Any]) -> int:
 
 
 def subprocess_per_test(row: dict[str, Any]) -> int:
-    """An interpreter of its own for every test, as it is written down first of all."""
+    """A separate interpreter for every test, the obvious implementation."""
     passed = 0
     for arguments, expected in row["tests"]:
         called = ", ".join(map(repr, arguments))
@@ -71,7 +71,7 @@ CHECKERS: dict[str, Check] = {"evalplus": evalplus, "subprocess": subprocess_per
 
 
 def rounds(check: Check, rows: list[dict[str, Any]], processes: int, count: int) -> Iterator[tuple[float, int]]:
-    """Seconds and passed tests of each round; processes are there already when the clock starts."""
+    """Return seconds and passed tests of each round; worker processes are started before the clock."""
     if processes == 1:
         for _ in range(count):
             began = time.perf_counter()

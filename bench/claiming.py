@@ -1,4 +1,4 @@
-"""Claiming: labels a second of 1 to 16 people at once, and what a person waits for among 100,000 items.
+"""Reserving items: labels per second of 1 to 16 concurrent annotators, and an annotator's waits among 100,000 items.
 
 Usage: python -m bench.claiming
 """
@@ -30,12 +30,12 @@ def main() -> None:
     """Measure and print."""
     for people in _PEOPLE:
         at_once(people)
-    beside_verdicts()
+    during_a_run()
     among_many()
 
 
 def at_once(people: int) -> None:
-    """Everybody labels as fast as they can."""
+    """Let all annotators label as fast as they can."""
     with tempfile.TemporaryDirectory() as folder:
         project = assigned(Path(folder), _ITEMS, max(people, 2))
         began = time.perf_counter()
@@ -48,8 +48,8 @@ def at_once(people: int) -> None:
         project.close()
 
 
-def beside_verdicts() -> None:
-    """Sixteen people, while a verifier stores verdicts."""
+def during_a_run() -> None:
+    """Let sixteen annotators label while a verifier stores verdicts."""
     with tempfile.TemporaryDirectory() as folder:
         project = assigned(Path(folder), _ITEMS, 16, others=_ROWS_A_SECOND - _ITEMS)
         with verifying(project, _ROWS_A_SECOND) as pace:
@@ -62,7 +62,7 @@ def beside_verdicts() -> None:
 
 
 def among_many() -> None:
-    """What a claim and the counts cost with 100,000 items of two slots each."""
+    """Measure the time of a reservation and of the counts with 100,000 items of two slots each."""
     with tempfile.TemporaryDirectory() as folder:
         project = make_project(Path(folder), numbered(_LARGE))
         assign(project, team(6), per_item=2)

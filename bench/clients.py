@@ -1,4 +1,4 @@
-"""Ways to call a model server from this environment, ours and those it was chosen from.
+"""Clients for model servers in this environment: ours, and the alternatives considered.
 
 Usage: python -m bench.clients NAME URL AT_ONCE REQUESTS [TEXTS]
 """
@@ -32,33 +32,33 @@ def _content(body: bytes) -> str:
 
 
 class Forgetful:
-    """A journal that keeps nothing: the client alone is measured."""
+    """A journal that keeps nothing: only the client is measured."""
 
     def refused(self, key: bytes) -> CallFailed | None:
-        """None was."""
+        """Return none."""
         return None
 
     def recall(self, key: bytes) -> Response | None:
-        """Nothing."""
+        """Return nothing."""
         return None
 
     def spent(self) -> RunUsed:
-        """Nothing."""
+        """Return zero."""
         return RunUsed()
 
     def require_open(self) -> None:
-        """It never ends."""
+        """Never raise: the run is always open."""
 
     async def begin(self, item: int, call: JournaledCall) -> int:
-        """No number."""
+        """Return no number."""
         return 0
 
     def fail(self, attempt: int, code: FailureCode, status: int | None, detail: str, *, sent: bool = True) -> None:
-        """A benchmark with failures says nothing."""
+        """Fail: a benchmark with failed calls is meaningless."""
         raise RuntimeError(f"{code}: {detail}")
 
     def done(self, attempt: int, call: JournaledCall, response: Response) -> None:
-        """Forget it."""
+        """Discard the response."""
 
 
 @asynccontextmanager
@@ -75,7 +75,7 @@ async def ours(url: str, at_once: int) -> AsyncIterator[Ask]:
 
 @asynccontextmanager
 async def sockets(url: str, at_once: int) -> AsyncIterator[Ask]:
-    """asyncio's streams and just enough HTTP: what can be reached at all."""
+    """asyncio's streams and a minimum of HTTP: the upper bound."""
     parts = urlsplit(url)
     free: list[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = []
     for _ in range(at_once):
@@ -100,7 +100,7 @@ async def sockets(url: str, at_once: int) -> AsyncIterator[Ask]:
 
 
 def _asking(clients: list[httpx.AsyncClient], url: str) -> Ask:
-    """Each call takes a client of its own from the list and gives it back; one client serves all at once."""
+    """Return a function that takes a client from the list for each call and puts it back afterwards."""
     alone = clients[0] if len(clients) == 1 else None
 
     async def ask(number: int) -> object:

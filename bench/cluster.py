@@ -1,13 +1,13 @@
-"""What a Ray cluster brings: two nodes against one, what a lease costs, how fast results are written, memory, a plan.
+"""Benefits and costs of a Ray cluster: two nodes against one, leases, writing results, memory, and a plan.
 
 Usage: python -m bench.cluster [--turns 3] [--rows 50000] [--memory 1000000] [--cores 16] [--unpinned]
                                [--only speed,lease,writers,memory]
 
-The nodes are on this machine, each on a core of its own. Compared are one machine of one core, on which the driver, the
-cluster's head and a node share it, and that machine with a second one beside it, which has a node alone. With
-``--unpinned`` driver and head take whichever core has time: then one node has the driver's work done on the other core,
-and two nodes have not. How many cores the nodes had stands beside each rate, and turns with one node and with two
-alternate. The plan is arithmetic on what was measured; no cluster of its size was.
+The nodes run on this machine, each pinned to one core. The benchmark compares a machine with one core, shared by the
+driver, the cluster's head and a node, with the same machine plus a second one that runs only a node. With
+``--unpinned`` the driver and the head use any idle core: then one node benefits from the other core, and two nodes do
+not. Each rate is reported with the number of cores that the nodes used, and measurements with one and two nodes
+alternate. The plan is an extrapolation; no cluster of that size was measured.
 """
 
 from __future__ import annotations
@@ -69,17 +69,17 @@ _NODES: Final = (8, 64, 512)
 _LEASES: Final = 400
 _COPIES: Final = 5
 _FAR: Final = 100
-"""Of so many rows algebra compares one; it takes as long as the others together."""
+"""One row in so many needs the algebra stage, which takes as long as all others together."""
 _PART: Final = 100_000
 
 
 class Costs(Struct):
-    """What a plan is made of, as far as it was measured.
+    """The measured inputs of the plan.
 
     Attributes:
         solution: Processor seconds of a node for a solution.
         driver: Processor seconds of the driver for a solution, from reading it to having it stored.
-        written: Rows a second into Parquet.
+        written: Rows written to Parquet per second.
     """
 
     solution: float | None = None
@@ -114,7 +114,7 @@ def main() -> None:
             _leases()
             _driver(folder, costs)
         if "speed" in only:
-            # What a node spends on a solution holds more than the tests themselves.
+            # A node's time per solution includes more than the tests themselves.
             code, rows = _code_project(folder, _COPIES), _rows_project(folder, options.rows)
             with nullcontext() if options.unpinned else on_core(0):
                 costs.solution = speed(folder, "execution", code, options.turns)
@@ -124,7 +124,7 @@ def main() -> None:
     _plan(costs, options.cores)
 
 
-# -- What is judged.
+# -- Input
 
 
 def _rows_project(folder: Path, count: int) -> Path:
@@ -137,7 +137,7 @@ def _rows_project(folder: Path, count: int) -> Path:
 
 
 def _code_project(folder: Path, copies: int = 1) -> Path:
-    """Real problems with their solutions, each so many times, or those of the sample."""
+    """Create real problems with several copies of their solutions, or those of the sample."""
     problems, solutions = "problems.jsonl", "solutions.jsonl"
     place, before = (_CODE, "") if _CODE.is_dir() else (ROOT / "sample_data", "code_")
     path, more = folder / f"code-{copies}.db", folder / solutions
@@ -155,12 +155,12 @@ def _named(row: dict[str, Any], number: int) -> dict[str, str]:
     return {"solution_id": f"{row['solution_id']}-{number}", "code": f"{row['code']}\n# {number}\n"}
 
 
-# -- Two nodes against one.
+# -- Two nodes against one
 
 
 @contextmanager
 def on_core(core: int) -> Iterator[None]:
-    """Have this process and whatever it starts meanwhile on one core of this machine."""
+    """Pin this process and the processes it starts to one core of this machine."""
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {core})
     try:
@@ -170,7 +170,7 @@ def on_core(core: int) -> Iterator[None]:
 
 
 def speed(folder: Path, kind: str, empty: Path, turns: int) -> float:
-    """Rates with one node and with two; returns processor seconds of a node for a result."""
+    """Measure rates with one node and with two; return a node's processor seconds per result."""
     rates: dict[int, list[float]] = {1: [], 2: []}
     had: dict[int, list[float]] = {1: [], 2: []}
     with cluster(0) as nodes:
@@ -198,7 +198,7 @@ def speed(folder: Path, kind: str, empty: Path, turns: int) -> float:
 
 
 def _turn(folder: Path, kind: str, empty: Path, nodes: Nodes) -> tuple[float, float]:
-    """Results a second between the first and the last, and how many cores the nodes had meanwhile."""
+    """Return the results per second between the first and the last, and the cores that the nodes used."""
     database = Path(shutil.copyfile(empty, folder / "turn.db"))
     command = [sys.executable, "-m", "workbench", "verify", str(database), kind, "--on", "ray"]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
@@ -216,7 +216,7 @@ def _turn(folder: Path, kind: str, empty: Path, nodes: Nodes) -> tuple[float, fl
     for end in ("", "-wal", "-shm"):
         Path(f"{database}{end}").unlink(missing_ok=True)
     (began, first, before), (ended, last, _) = seen[0], seen[-1]
-    # Of actors that have gone nothing is known any more.
+    # The processor time of actors that have ended is lost.
     until, _, after = max(seen, key=lambda one: one[2])
     return (last - first) / (ended - began), (after - before) / max(until - began, 0.1)
 
@@ -227,7 +227,7 @@ def _stored(project: Project) -> int:
 
 
 def _cpu(nodes: Nodes) -> float:
-    """Processor seconds of what works on the nodes, and of what that has started."""
+    """Return the processor seconds of the nodes' workers and their children."""
     total = 0.0
     for actor in nodes.actors():
         for process in _with_children(actor):
@@ -246,11 +246,11 @@ def _with_children(process: psutil.Process) -> list[psutil.Process]:
         return []
 
 
-# -- What a lease costs the driver.
+# -- The driver's cost of a lease
 
 
 class Echo:
-    """Answers at once, with what was measured before."""
+    """Return a previously measured result at once."""
 
     def __init__(self, result: Any) -> None:
         self._result = result
@@ -265,7 +265,7 @@ class Echo:
 
 
 def _leases() -> None:
-    """Wall and processor time of the driver for leases that take nodes no time."""
+    """Measure wall and processor time of the driver for leases that take nodes no time."""
     verdict, tests = Verdict(outcome=Outcome.CORRECT, reason="number", score=1.0), _usual_tests()
     execution = Execution(outcomes="p" * len(tests), level="L3", ms=0.1)
 
@@ -274,7 +274,7 @@ def _leases() -> None:
         return VerifierInput(item=number, question=question, reference=reference, completion=completion)
 
     def program(number: int) -> Program:
-        # Solutions of a problem follow upon one another, and have its tests in common.
+        # Consecutive solutions belong to one problem and share its tests.
         return Program(source=f"{number:06d}" * 100, tests=tests, setup="candidate = f", entry_point="f")
 
     with cluster(2):
@@ -299,7 +299,7 @@ def _lease(name: str, piece: Callable[[int], Any], result: Any, most: int) -> No
 
 
 def _driver(folder: Path, costs: Costs) -> None:
-    """Processor time of the driver of a real run, between the first solutions stored and the last."""
+    """Measure the driver's processor time in a real run, between the first stored solutions and the last."""
     with cluster(2):
         calls = _recorded(Path(shutil.copyfile(_code_project(folder, _COPIES), folder / "driver.db")), on="ray")
     count = sum(len(call.judged) for call in calls[1:])
@@ -310,18 +310,18 @@ def _driver(folder: Path, costs: Costs) -> None:
 
 
 def _usual_tests() -> tuple[CodeTest, ...]:
-    """The base tests of the problem that has the median number of them."""
+    """Return the base tests of the problem with the median number of tests."""
     with tempfile.TemporaryDirectory() as folder, closing(open_project(_code_project(Path(folder)))) as project:
         questions = [row[0] for row in project.database.reader().execute("SELECT question_id FROM code_problems")]
         found = problems_of(project.database, questions, [BASE])
         return sorted((problem.suites[BASE] for problem in found.values()), key=len)[len(found) // 2]
 
 
-# -- What a solution costs, and how fast results are written.
+# -- The cost of a solution, and the speed of writing results
 
 
 class _Stored(NamedTuple):
-    """What a run has stored at a time, and the processor time this process had spent by then."""
+    """The results a run had stored at a time, and the processor time of this process by then."""
 
     judged: Sequence[tuple[int, Judged]]
     results: Sequence[TestResult]
@@ -329,7 +329,7 @@ class _Stored(NamedTuple):
 
 
 def _recorded(database: Path, *, on: str | None) -> list[_Stored]:
-    """A run of ``execution`` in this process."""
+    """Run ``execution`` in this process."""
     calls: list[_Stored] = []
     whole = runner._Sink.store_executed
 
@@ -353,7 +353,7 @@ def _recorded(database: Path, *, on: str | None) -> list[_Stored]:
 
 
 def _solutions_cost(folder: Path, costs: Costs) -> None:
-    """Processor time of a solution's tests, and how fast verdicts with outcomes are stored."""
+    """Measure the processor time of a solution's tests, and the speed of storing verdicts with outcomes."""
     empty = _code_project(folder)
     before = _children()
     calls = _recorded(Path(shutil.copyfile(empty, folder / "cost.db")), on=None)
@@ -391,7 +391,7 @@ def _bound(database: Database, kind: str) -> int:
 
 
 def _sqlite(folder: Path) -> None:
-    """Verdicts of texts into a database of a million items, the first of them and the last."""
+    """Store verdicts on texts in a database of a million items, the first and the last of them."""
     items = 10 * _PART
     path = build(folder / "items.db", items, verdicts=False, runs=0, labelled=0)
     with closing(Database(path)) as database:
@@ -415,7 +415,7 @@ def _sqlite(folder: Path) -> None:
 
 
 def _parquet(folder: Path, costs: Costs) -> None:
-    """Rows with their verdicts, as ``judge-file`` writes a partition."""
+    """Write rows with their verdicts, as ``judge-file`` writes a partition."""
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -436,11 +436,11 @@ def _parquet(folder: Path, costs: Costs) -> None:
     report("cluster_parquet_rows_per_second", costs.written, "rows of 900 bytes, a second of processor")
 
 
-# -- Memory.
+# -- Memory
 
 
 def _memory(folder: Path, count: int) -> None:
-    """The driver's and the actors' memory while ever more rows are judged by one run."""
+    """Measure the memory of the driver and the actors while one run judges more and more rows."""
     database = build(folder / "memory.db", count, verdicts=False, runs=0, labelled=0)
     marks = [count // 5, 3 * count // 5, count * 99 // 100]
     with cluster(2) as nodes, closing(open_project(database)) as project:
@@ -474,11 +474,11 @@ def _memory_of(processes: Sequence[psutil.Process]) -> float:
     return total / 2**20
 
 
-# -- The plan.
+# -- The plan
 
 
 def _plan(costs: Costs, cores: int) -> None:
-    """How long 48 million executions take on so many nodes, and what there is no more of first."""
+    """Estimate the time of 48 million executions on so many nodes, and the first bottleneck."""
     if costs.solution is None or costs.driver is None:
         left_out("cluster_plan", "it rests on lease and writers")
         return

@@ -1,8 +1,9 @@
-"""Completions of a plan with many models: a second, memory, and beside a plain client that writes lines of JSON.
+"""Completions of a plan with many models: the rate, memory, and a comparison with a plain client that writes JSON
+lines.
 
 Usage: python -m bench.completing [--questions 500] [--models 8] [--planned 8000]
 
-The server is a stub in a process of its own (±50 % of 50 ms, 1 kB a reply); ours is the whole command, which commits
+The server is a stub in a separate process (±50 % of 50 ms, 1 kB per reply); ours is the whole command, which commits
 every attempt before it is sent, every reply, and every completion in order. The peer is ``bench.plain_completing``.
 """
 
@@ -40,7 +41,7 @@ _MODELS = 22
 
 
 class Load(Struct):
-    """What one client took."""
+    """The measurements of one client."""
 
     rate: float
     cpu_ms: float
@@ -48,7 +49,7 @@ class Load(Struct):
 
 
 def main() -> None:
-    """Measure and print; with a plan, be the client that is measured."""
+    """Measure and print; with a plan, act as the measured client."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--questions", type=int, default=500)
     parser.add_argument("--models", type=int, default=8)

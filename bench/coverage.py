@@ -1,21 +1,21 @@
-"""How often intervals of accuracy tables hold the truth, and how often tests find what is not there.
+"""Coverage of the intervals of accuracy tables, and false positives of the tests.
 
 Usage: python -m bench.coverage [--simulations 1000] [--seed 0] [--kind KIND]
 
 Kinds. shares: accuracy, over questions x sizes x intra-class correlation x accuracy. classes: balanced accuracy and
 MCC, over questions x sizes x share of correct completions x both rates. differences: accuracy of A less that of B, over
-questions x sizes x correlation x share of items that only one judges rightly x how many of them only A does. class-
+questions x sizes x correlation x share of items that only one judges correctly x how many of them only A does. class-
 differences: the same of balanced accuracy and MCC, over shares of correct completions. ppi: shares estimated with
-predictions, labels drawn by item, by question, or of types unlike often, with types as strata; there one question may
-have half of the items, a type no error, or the largest type few labels; "unhelped" is how often predictions are left
-aside, so that the interval is that of the labels alone. power: how often two verifiers are told apart whose difference
-is what `detectable` says of two that don't differ, in new data with questions of the same sizes, over questions x sizes
-x correlation x discordant items x how far these point the same way within a question; ok is .78 to .82, with two
-standard errors. tests: how often p is below .05, and how often any q is, in data in which no group differs. agreement:
-kappa, alpha, AC1 and phi of two (`bench.agreeing`). Questions are right with a chance of their own (beta
-distribution), completions independently given it; sizes are 4 each, geometric with the mean 4, or Pareto's with the
-exponent 1.2 up to 200. Data sets are the groups of one table, so that the intervals are those that are shown. A line of
-JSON for each row, and one for the worst of each figure, those that are not ok first.
+predictions, labels drawn by item, by question, or by type at different rates, with types as strata; there one question
+may have half of the items, a type no error, or the largest type few labels; "unhelped" is how often predictions are
+ignored, so that the interval is that of the labels alone. power: how often a difference of the size that `detectable`
+reports for two equal verifiers is significant in new data with questions of the same sizes, over questions x sizes x
+correlation x discordant items x their correlation within a question; ok is .78 to .82, with two standard errors. tests:
+how often p is below .05, and how often any q is, in data in which no group differs. agreement: kappa, alpha, AC1 and
+phi of two (`bench.agreeing`). Each question has its own probability of being right (beta distribution), and
+completions are independent given it; sizes are 4 each, geometric with the mean 4, or Pareto's with the exponent 1.2 up
+to 200. Data sets are the groups of one table, so the intervals are those that users see. Prints a line of JSON per row,
+and one for the worst of each metric, those that are not ok first.
 """
 
 from __future__ import annotations
@@ -56,12 +56,12 @@ PAIRS: Final = (
     ((0.9, 0.9), (0.9, 0.9), 0.99),
     ((0.95, 0.97), (0.5, 0.6), 0.3),
 )
-"""TPR and TNR of A, of B, and the share of items that both judge by the same chance."""
+"""TPR and TNR of A, of B, and the share of items that both judge with the same random numbers."""
 DRAWN: Final = ("items", "questions", "types", "a type that never errs", "few of the largest type")
 _GOAL, _SIZE = 0.93, 0.06
 _POWER: Final = (0.78, 0.82)
 _SELDOM = 0.05
-"""The share of data sets below which a setting has no figure to speak of."""
+"""The share of data sets below which a setting's metric is not reported."""
 _LARGEST = 200
 
 Row = dict[str, object]
@@ -101,13 +101,13 @@ def sizes_of(kind: str, shape: tuple[int, int], generator: np.random.Generator) 
 
 SIZES: Final = ("equal", "geometric", "heavy-tailed")
 GIANT: Final = "one giant"
-"""4 each, and one question that has as many as all others."""
+"""4 each, and one question with as many as all others."""
 BY_GROUP: Final = "by group"
-"""1, 2, 4 or 8 completions, one size a group: questions of groups are not exchangeable then."""
+"""1, 2, 4 or 8 completions, one size per group, so that questions of different groups are not exchangeable."""
 
 
 def chances(mean: float, correlation: float, shape: tuple[int, int], generator: np.random.Generator) -> FloatArray:
-    """Each question's own chance."""
+    """Return each question's own probability."""
     if correlation == 0:
         return np.full(shape, mean)
     sharp = (1 - correlation) / correlation
@@ -220,7 +220,7 @@ def _paired(
     generator: np.random.Generator,
     alike: float,
 ) -> PairedItems:
-    """Two that judge a share of the items by the same numbers, the others each by its own."""
+    """Return two verifiers that judge a share of the items with the same random numbers, the others independently."""
     size = sizes_of(kind, (1, questions), generator)[0]
     question = np.repeat(np.arange(questions), size)
     gold = generator.binomial(1, chances(prevalence, correlation, (1, questions), generator)[0][question])
@@ -229,7 +229,7 @@ def _paired(
     right: list[BoolArray] = []
     by_rates: dict[tuple[float, float], list[FloatArray]] = {}
     for known, drawn in zip(rates, (first, second), strict=True):
-        # Two of the same rates find the same questions hard.
+        # Verifiers with the same rates find the same questions hard.
         if known not in by_rates:
             by_rates[known] = [
                 chances(rate, correlation, (1, questions), generator)[0][question] for rate in known[::-1]
@@ -260,7 +260,7 @@ def _ppi(simulations: int, seed: int) -> Iterator[Row]:
 
 
 class _Estimated(NamedTuple):
-    """An interval with predictions, what it is of, and whether predictions were left aside."""
+    """An interval with predictions, its truth, and whether predictions were ignored."""
 
     ci: tuple[float, float] | None
     truth: float
@@ -268,7 +268,7 @@ class _Estimated(NamedTuple):
 
 
 class _Stratum(NamedTuple):
-    """One type: its part of all questions, its share, and how often an item of it has a label."""
+    """One type: its fraction of all questions, its share, and the probability that an item is labelled."""
 
     part: float
     share: float
@@ -288,7 +288,7 @@ def _strata(share: float, drawn: str) -> list[_Stratum]:
 def _estimated(
     questions: int, kind: str, correlation: float, share: float, drawn: str, generator: np.random.Generator
 ) -> _Estimated:
-    """From labels of about a third of the items, and a predictor that is right nine times in ten."""
+    """Estimate from labels of about a third of the items, and a predictor that is right nine times in ten."""
     strata = _strata(share, drawn)
     size = np.full(questions, 4)
     if kind == GIANT:
@@ -346,11 +346,11 @@ def _power(simulations: int, seed: int) -> Iterator[Row]:
 def _alone(
     size: IntArray, difference: float, clustered: Sequence[float], generator: np.random.Generator
 ) -> tuple[IntArray, IntArray]:
-    """How many items of each question only A, and only B, judges rightly.
+    """Return how many items of each question only A, and only B, judges correctly.
 
     Args:
-        clustered: The correlation of being discordant, the share that is, or as many as the difference takes, and the
-            correlation of which of both is right.
+        clustered: The correlation of being discordant, the discordant share (or as many as the difference needs), and
+            the correlation of which verifier is right.
     """
     correlation, discordance, alike = clustered
     shape, share = (1, len(size)), max(discordance, difference)
@@ -380,7 +380,7 @@ def _row(figure: str, found: Ends, truth: FloatArray) -> Row:
 
 
 def _tests(simulations: int, seed: int) -> Iterator[Row]:
-    """A project: 8 groups in 3 scopes, 5 that share questions, or 4 whose questions have a size of their own."""
+    """Data with 8 groups in 3 scopes, 5 that share questions, or 4 whose questions differ in size."""
     settings = [*product((60, 300), SIZES, (False, True)), *product((60, 300), (BY_GROUP,), (False,))]
     for place, (questions, kind, shared) in enumerate(settings):
         chance: list[float] = []

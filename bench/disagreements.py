@@ -2,8 +2,8 @@
 
 Usage: python -m bench.disagreements [--items 1450000] [--repeat 5]
 
-A queue opens when all its ids are ranked and the first page of rows is there. The columns are in memory, as they are
-after any figure was shown; the first opening in a process, from the file of columns, stands apart.
+A queue is open when all its ids are ranked and the first page of rows is loaded. The columns are in memory, as they are
+after any metric was shown; the first opening in a process, from the file of columns, is measured separately.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def main() -> None:
 
 
 def _warm(project: Project) -> None:
-    """Have the file of columns written, and the operating system read it."""
+    """Let the file of columns be written, and read by the operating system."""
     known = columns(project)
     for run in range(1, _RUNS + 1):
         known.outcome(run)
@@ -55,7 +55,7 @@ def _median(project: Project, name: Queue, repeat: int) -> float:
 
 
 def _open(project: Project, name: Queue) -> float:
-    """Milliseconds until the first page is there."""
+    """Return the milliseconds until the first page is loaded."""
     began = time.perf_counter()
     found = queue(project, name)
     found.rows(found.ids[:_PAGE])

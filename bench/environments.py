@@ -1,4 +1,4 @@
-"""Environments of other projects, each installed on first use under ``bench/.peers``."""
+"""Environments for other projects, each installed on first use under ``bench/.peers``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PEERS = Path(__file__).resolve().parent / ".peers"
 
 @cache
 def environment(peer: str, packages: tuple[str, ...], figure: str) -> Path | None:
-    """A peer's Python; None, with the reason printed as the figure's, when its packages can't be installed."""
+    """Return a peer's Python; None, with the reason printed for the metric, if its packages can't be installed."""
     home = PEERS / peer
     python, stamp = home / "bin" / "python", home / "installed"
     if stamp.exists():

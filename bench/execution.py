@@ -1,11 +1,11 @@
-"""Running solutions: ours beside EvalPlus' checker, and beside an interpreter of its own for every test.
+"""Running solutions: the sandbox against EvalPlus' checker, and against a separate interpreter for every test.
 
 Usage: python -m bench.execution [--solutions 240] [--rounds 3]
 
-Ours works at the best level that holds here and compares values outside. The solutions are the first real ones beside
-the project, of problems none of whose solutions was recorded to take too long: their loops would be what is measured.
-The tests are those that call the function on literals and compare with one, which is all that EvalPlus can be
-given. Both are timed in processes of their own, in turns, as whole jobs with everything warm.
+The sandbox uses the best level available here and compares values outside it. The solutions are the first real ones in
+the shared data, of problems without recorded timeouts: their loops would dominate the measurement. The tests are those
+that call the function on literals and compare with one, the only form that EvalPlus supports. Both are timed in
+separate processes, alternating, as whole jobs after a warm-up.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def main() -> None:
 
 
 def _rows(count: int) -> Iterator[dict[str, Any]]:
-    """Solutions with their tests as pairs of literals, in the order of the file."""
+    """Return solutions with their tests as pairs of literals, in the order of the file."""
     problems = {row["task_id"]: row for row in _lines(REAL / "problems.jsonl")}
     tests = {name: _pairs([*row["tests"], *row["plus_tests"]]) for name, row in problems.items()}
     solutions = list(_lines(REAL / "solutions.jsonl"))
@@ -73,7 +73,7 @@ def _rows(count: int) -> Iterator[dict[str, Any]]:
 
 
 def _pairs(tests: list[str]) -> list[tuple[str, str]]:
-    """Arguments and expected value of the tests that have no more to them."""
+    """Return arguments and expected value of the tests that consist of nothing else."""
     pairs = []
     for test in tests:
         sides = assertion_of(test)
@@ -120,7 +120,7 @@ def _against_evalplus(rows: list[dict[str, Any]], level: Level, folder: Path, ro
 
 
 def _against_subprocesses(rows: list[dict[str, Any]], level: Level, folder: Path) -> None:
-    """Scoring Verifiers' protocol, the program executed anew before each test, at one test a time on both sides."""
+    """Scoring Verifiers' protocol: the program is executed again before each test, one test at a time on both sides."""
     tests = sum(len(row["tests"]) for row in rows)
     (theirs,) = _peer(Path(sys.executable), "subprocess", rows, 1, folder)
     with SandboxPool(level, 1, settings=PoolSettings(fresh_namespace=True)) as pool:
@@ -136,7 +136,7 @@ def _against_subprocesses(rows: list[dict[str, Any]], level: Level, folder: Path
 
 
 def _peer(python: Path, name: str, rows: list[dict[str, Any]], processes: int, folder: Path) -> list[float]:
-    """Seconds another way takes, in a process of its own."""
+    """Return the seconds of another checker, in a separate process."""
     source = folder / "rows.jsonl"
     source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     command = [str(python), "-m", "bench.checkers", name, str(source), str(processes), "1"]
@@ -145,7 +145,7 @@ def _peer(python: Path, name: str, rows: list[dict[str, Any]], processes: int, f
 
 
 def _run(pool: SandboxPool, rows: list[dict[str, Any]]) -> float:
-    """Seconds ours takes."""
+    """Return the seconds of the sandbox."""
     programs = [_program(row) for row in rows]
     began = time.perf_counter()
     for _ in pool.run(enumerate(programs)):
@@ -159,13 +159,13 @@ def _program(row: dict[str, Any]) -> Program:
 
 @cache
 def _tests(entry_point: str, pairs: tuple[tuple[str, str], ...]) -> tuple[CodeTest, ...]:
-    """A problem's tests, the same objects for all its solutions, as they come from a store."""
+    """Return a problem's tests, the same objects for all its solutions, as if loaded from a store."""
     calls = [(f"{entry_point}(*{arguments})", expected) for arguments, expected in pairs]
     return tuple(CodeTest(form="expression", source=f"assert {call} == {expected}") for call, expected in calls)
 
 
 def _cpu() -> float:
-    """Seconds of computing outside the sandbox."""
+    """Return the processor seconds outside the sandbox."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     return used.ru_utime + used.ru_stime
 

@@ -1,4 +1,4 @@
-"""One JSON line a figure: ``{"figure", "value", "unit", "goal", "ok"}``; a goal is text such as ``"<= 80"``."""
+"""One JSON line per metric: ``{"figure", "value", "unit", "goal", "ok"}``; a goal is text such as ``"<= 80"``."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 
 def report(figure: str, value: float, unit: str, goal: float | None = None, *, at_least: bool = False) -> None:
-    """Print a figure.
+    """Print a metric.
 
     Args:
-        goal: The value it should not exceed, if there is one.
+        goal: The value that it should not exceed, if there is one.
         at_least: The value should reach the goal instead.
     """
     shown = round(value, 2)
@@ -22,20 +22,20 @@ def report(figure: str, value: float, unit: str, goal: float | None = None, *, a
 
 
 def left_out(figure: str, why: str) -> None:
-    """Print that a figure could not be measured."""
+    """Print that a metric could not be measured."""
     print(json.dumps({"figure": figure, "left_out": why}), flush=True)
 
 
 def p90(values: Sequence[float]) -> float:
-    """The 90th percentile, by rank."""
+    """Return the 90th percentile, by nearest rank."""
     return sorted(values)[min(len(values) - 1, int(0.9 * len(values)))]
 
 
 def p95(values: Sequence[float]) -> float:
-    """The 95th percentile, by rank."""
+    """Return the 95th percentile, by nearest rank."""
     return sorted(values)[min(len(values) - 1, int(0.95 * len(values)))]
 
 
 def median(values: Sequence[float]) -> float:
-    """The middle value, by rank."""
+    """Return the median, by nearest rank."""
     return sorted(values)[len(values) // 2]

@@ -1,4 +1,4 @@
-"""Start of the process to Home's first full frame, and to its counts, at 1,000 and 1,450,000 items.
+"""From the start of the process to Home's first complete frame, and to its counts, at 1,000 and 1,450,000 items.
 
 The real app runs on a pseudo-terminal of 120x40. Usage: python -m bench.first_paint
 """
@@ -26,7 +26,7 @@ def main() -> None:
 
 
 def _start(path: Path, items: int) -> tuple[float, float]:
-    """Milliseconds to the first full frame (its last line is the footer) and to the number of items."""
+    """Return the milliseconds to the first complete frame (its last line is the footer) and to the number of items."""
     with Terminal(workbench("open", str(path))) as terminal:
         frame = terminal.until_text("Quit") - terminal.started
         counts = terminal.until_text(f"{items:,} items") - terminal.started

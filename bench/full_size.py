@@ -1,4 +1,4 @@
-"""Commands at full size: 1.45M completions of 22 models, five runs, six for every pair; each a process of its own.
+"""Commands at full size: 1.45M completions of 22 models, five runs, six for pairs; each in a separate process.
 
 Usage: python -m bench.full_size [--only NAME[;NAME]] [--items 1450000]
 
@@ -29,11 +29,11 @@ _WORK_S, _WORK_MB = 3.0, 300.0
 
 
 class Case(NamedTuple):
-    """A command: its words behind ``workbench``, with DB and OUT for the database and a folder.
+    """A command: its words after ``workbench``, with DB and OUT for the database and a folder.
 
     Attributes:
-        changes: It writes to the database.
-        ends: With which exit code.
+        changes: Whether it writes to the database.
+        ends: The expected exit code.
     """
 
     words: list[str]
@@ -83,10 +83,10 @@ CASES: Final = {
     "report": Case(["report", "DB", "-o", "OUT/report.html"], _REPORT_S),
     "export": Case(["export", "DB", "OUT/export.jsonl", "--format", "jsonl"]),
     "backup": Case(["backup", "DB", "OUT/backup.db"]),
-    # The rows are made up, digests and states with them, as doctor finds: no other way through its checks is longer.
+    # The synthetic rows have no valid digests and states, which doctor reports: its checks take no longer path.
     "doctor": Case(["doctor", "DB"], ends=1),
 }
-"""By name; those without a goal are measured alone."""
+"""Cases by name; those without a goal are only measured."""
 
 
 def main() -> None:
@@ -117,7 +117,7 @@ def _measure(name: str, case: Case, path: Path) -> None:
 
 
 def _run(words: list[str]) -> tuple[float, float, float, int]:
-    """CPU seconds, wall seconds, MB at the peak, and the exit code."""
+    """Return CPU seconds, wall seconds, peak memory in MB, and the exit code."""
     began = time.perf_counter()
     with tempfile.TemporaryFile() as told:
         process = subprocess.Popen([sys.executable, "-m", "workbench", *words], stdout=subprocess.DEVNULL, stderr=told)

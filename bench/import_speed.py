@@ -2,7 +2,7 @@
 
 Usage: python -m bench.import_speed [--rows 200000] [--rounds 3]
 
-Both run as processes, their start included, alternating; the median of the rounds counts. One JSON line a figure.
+Both run as processes, including their start, alternating; the median of the rounds counts. One JSON line per metric.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def main() -> None:
 
 
 def write_rows(path: Path, rows: int) -> None:
-    """A file in the released schema: completions of 600 to 1,500 characters, 22 a question."""
+    """Write a file in the released schema: completions of 600 to 1,500 characters, 22 per question."""
     draw = random.Random(1)
     words = ["".join(draw.choices(ALPHABET, k=draw.randint(2, 9))) for _ in range(3_000)] + ["答案", "é", "\n", '"']
     pool = " ".join(draw.choices(words, k=200_000))
@@ -94,7 +94,7 @@ def write_rows(path: Path, rows: int) -> None:
 
 
 def run(command: list[str]) -> tuple[float, float]:
-    """Seconds and peak memory (MB) of one program."""
+    """Return the seconds and the peak memory (MB) of a program."""
     began = time.perf_counter()
     process = subprocess.Popen([str(BIN / command[0]), *command[1:]], stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)

@@ -1,8 +1,8 @@
-"""What it takes to install the core, and the whole, into clean environments by pip, and to get a first verdict there.
+"""Installing the core, and the whole, into clean environments by pip, up to a first verdict: time and size.
 
 Usage: python -m bench.installing [--rounds 3]
 
-Packages come from the index pip knows, or from its cache; the median of the rounds counts. One JSON line a figure.
+Packages come from the index pip knows, or from its cache; the median of the rounds counts. One JSON line per metric.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ FIRST = r'import workbench; assert workbench.judge("2", r"\boxed{2}").outcome.wo
 
 
 def main() -> None:
-    """Build both parts, install each into environments of its own, print the figures."""
+    """Build both parts, install each into separate environments, print the measurements."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=3)
     rounds = parser.parse_args().rounds
@@ -47,7 +47,7 @@ def main() -> None:
 
 
 def installed(wheels: Path, name: str) -> dict[str, float]:
-    """The figures of one installation."""
+    """Return the measurements of one installation."""
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([sys.executable, "-m", "venv", folder], check=True)
         python, libraries = f"{folder}/bin/python", Path(folder, "lib")
@@ -64,14 +64,14 @@ def installed(wheels: Path, name: str) -> dict[str, float]:
 
 
 def timed(command: list[str]) -> float:
-    """The seconds that a program takes."""
+    """Return the seconds that a program takes."""
     started = time.perf_counter()
     subprocess.run(command, capture_output=True, text=True, check=True, cwd="/")
     return time.perf_counter() - started
 
 
 def size(folder: Path) -> int:
-    """The bytes of its files."""
+    """Return the bytes of its files."""
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 

@@ -1,4 +1,4 @@
-"""Load for a stub server, the same for every client; the standard library alone, so that peers' environments run it."""
+"""Load for a stub server, the same for every client; uses the standard library alone, so that peers can run it."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ _STEP = (
     "gives \\boxed{42}. <td>42</td> ≤ 43 × 2²; see https://example.org/a/b?c=1&d=2 [1].\n"
 )
 LONG = f"<think>\n{_STEP * 90}</think>\nThe answer is 42."
-"""A solution of mathematics and code, 20 kB."""
+"""A solution with mathematics and code, 20 kB."""
 _texts = [PROMPT]
 
 
 def take_texts(path: str) -> None:
-    """Have prompts of the texts in a file, a JSON string a line."""
+    """Build prompts from the texts in a file, one JSON string per line."""
     with open(path, encoding="utf-8") as lines:
         _texts[:] = map(json.loads, lines)
 
 
 def prompt(number: int) -> str:
-    """A prompt of about 1.8 kB, or of a text that was taken, that no cache has seen."""
+    """Return a prompt of about 1.8 kB, or built from a loaded text, that is in no cache."""
     return f"Item {number}. {_texts[number % len(_texts)]}"
 
 
 async def measure(ask: Ask, at_once: int, requests: int) -> None:
-    """Warm the connections, have workers ask from one queue, and print a line of figures."""
+    """Warm the connections, let workers take requests from one queue, and print a line of measurements."""
     await _drain(ask, at_once, range(-2 * at_once, 0))
     cpu, began = time.process_time(), time.perf_counter()
     await _drain(ask, at_once, range(requests))
@@ -52,6 +52,6 @@ async def _drain(ask: Ask, at_once: int, numbers: range) -> None:
 
 
 def report(seconds: float, cpu: float, requests: int) -> None:
-    """Print what was measured, as JSON: requests a second, CPU milliseconds a request, MB at the peak."""
+    """Print the measurements as JSON: requests per second, CPU milliseconds per request, peak MB."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(json.dumps({"rate": requests / seconds, "cpu_ms": cpu / requests * 1000, "rss_mb": peak}), flush=True)

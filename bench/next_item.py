@@ -1,7 +1,7 @@
-"""Label key to the next item painted, with completions of 56,000 characters; the same for ``]`` on an item's screen.
+"""From the label key to the next item, with completions of 56,000 characters; the same for ``]`` on an item's screen.
 
-The real app runs on a pseudo-terminal of 120x40, and for labels on one of 80x24 too. An item is painted when its
-question is there, and settled with the last byte, when its ends have been scrolled to.
+The real app runs on a pseudo-terminal of 120x40, and for labels on one of 80x24 too. An item is shown when its question
+is drawn, and settled with the last byte, after it has scrolled to its end.
 
 Usage: python -m bench.next_item
 """
@@ -27,16 +27,16 @@ _ITEMS, _CHARACTERS, _LABELS = 240, 56_000, 100
 _SIZES = ((80, 24), (120, 40))
 _PAINTED_MS, _SETTLED_MS, _BESIDE_MS = 50.0, 100.0, 80.0
 _QUIET_S = 0.08
-"""Output that has paused for so long is settled: longer than the gap between an item and the scroll to its ends."""
+"""Seconds without output after which an item is settled: longer than the gap before the scroll to its end."""
 
 _THINKING_S = 0.4
-"""Between two labels: less than a person needs to read anything."""
+"""Seconds between two labels: less than a reader needs."""
 
 _PROBLEM = re.compile(r"Problem (\d+)\.")
 
 
 class Shown(NamedTuple):
-    """Milliseconds from a key to the item, and to the last byte."""
+    """The milliseconds from a key to the item, and to the last byte."""
 
     painted: float
     settled: float
@@ -59,7 +59,7 @@ def main() -> None:
 
 
 def labels(path: Path, columns: int, rows: int) -> list[Shown]:
-    """From the label key to the next item."""
+    """Measure the time from the label key to the next item."""
     with Terminal(workbench("open", str(path), "--as", "ann"), columns, rows) as terminal:
         terminal.until_text("Annotate")
         _settle(terminal)
@@ -69,7 +69,7 @@ def labels(path: Path, columns: int, rows: int) -> list[Shown]:
 
 
 def neighbours(path: Path) -> list[Shown]:
-    """From ``]`` to the next item of the table."""
+    """Measure the time from ``]`` to the next item of the table."""
     with Terminal(workbench("open", str(path))) as terminal:
         terminal.until_text("Browse")
         _settle(terminal)

@@ -1,15 +1,14 @@
-"""How often figures find what isn't there in projects in which nothing differs, through the real commands.
+"""False positives in projects without any real difference, through the real commands.
 
 Usage: python -m bench.null_projects [--projects 500] [--seed 0] [--single]
 
-Each project is imported (``workbench import``, ``workbench verdicts import``) and asked (``accuracy``, ``compare``,
-``estimate``, ``downstream``, all ``--json``): 80 questions of geometric sizes, with ``--single`` 320 of
-one completion each, in four types of two subtypes each, of unequal frequency, with completions by three models of
-unequal frequency. Four verifiers are right with a chance of the question's own, three of them with the same in the
-mean; three more guess, and half of gold is
-correct. For ``estimate`` gold is there for a third of the items, or of the questions; scores of models
-trained with them are random. A JSON line for each kind of p has the share of all that are at most .05, one for each
-kind of adjusted p the share of projects in which any is.
+Each project is imported (``workbench import``, ``workbench verdicts import``) and evaluated (``accuracy``, ``compare``,
+``estimate``, ``downstream``, all ``--json``): 80 questions of geometric sizes, with ``--single`` 320 of one completion
+each, in four types of two subtypes each, of unequal frequency, with completions by three models of unequal frequency.
+Four verifiers are right with a probability that varies by question, three of them with the same mean; three more guess,
+and half of gold is correct. For ``estimate`` gold is there for a third of the items, or of the questions; scores of
+models trained with them are random. A JSON line for each kind of p has the share of all that are at most .05, one for
+each kind of adjusted p the share of projects in which any is.
 """
 
 from __future__ import annotations
@@ -33,10 +32,10 @@ MODELS: Final = ("small", "middle", "large")
 ALIKE: Final = ("one", "second", "third")
 GUESSING: Final = ("coin", "die", "card")
 VERIFIERS: Final = {**dict.fromkeys(ALIKE, 0.9), "other": 0.75, **dict.fromkeys(GUESSING, 0.5)}
-"""How often each is right, in the mean over questions."""
+"""The mean probability over questions that each is right."""
 _QUESTIONS: Final = 80
 _SINGLE: Final = 320
-"""Questions where each has one completion: as many completions."""
+"""The number of questions where each has one completion: the total number of completions is the same."""
 _CORRELATION: Final = 0.3
 _CORRECT: Final = 0.5
 _LEVEL: Final = 0.05
@@ -44,12 +43,12 @@ _GOAL: Final = 0.06
 
 
 class Found(NamedTuple):
-    """What a table of a project says: one kind of value for each of its tests.
+    """One kind of value from a table of a project, for each of its tests.
 
     Attributes:
         name: The table and the kind of value.
         values: p-values, or adjusted ones.
-        adjusted: Whether they keep errors of the whole table at their level.
+        adjusted: Whether they control the error rate of the whole table.
     """
 
     name: str
@@ -85,7 +84,7 @@ def main() -> None:
 
 
 def _found(folder: Path, generator: np.random.Generator, single: bool) -> Iterator[Found]:
-    """What every table says of a project in which nothing differs."""
+    """Return the values of every table of a project in which nothing differs."""
     items, verdicts = _drawn(generator, single)
     whole, partly = folder / "whole.db", folder / "partly.db"
     _made(whole, items, verdicts)
@@ -118,7 +117,7 @@ def _found(folder: Path, generator: np.random.Generator, single: bool) -> Iterat
         _made(database, _partly(items, generator, by_question=of_question), verdicts)
         checked = _asked("estimate", database, "one")["checks"]
         yield _values(f"p of a check of labels, drawn by {drawn}", checked, "p")
-        # As `uneven` has them: Bonferroni's.
+        # Adjusted like the values of `uneven`: by Bonferroni.
         known = [one["p"] * len(checked) for one in checked if one["p"] is not None]
         yield Found(f"adjusted p of a check of labels, drawn by {drawn},", known, adjusted=True)
 
@@ -128,7 +127,7 @@ def _values(name: str, rows: Sequence[dict[str, Any]], field: str, *, adjusted: 
 
 
 def _drawn(generator: np.random.Generator, single: bool) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Lines of items and of verdicts.
+    """Return the lines of items and of verdicts.
 
     Args:
         single: Whether each question has one completion.
@@ -155,7 +154,7 @@ def _drawn(generator: np.random.Generator, single: bool) -> tuple[list[dict[str,
 def _partly(
     items: Sequence[dict[str, Any]], generator: np.random.Generator, *, by_question: bool
 ) -> list[dict[str, Any]]:
-    """The same with gold for a third only."""
+    """Return the same items with gold for only a third."""
     units = [item["question_id" if by_question else "completion_id"] for item in items]
     kept = {unit for unit in dict.fromkeys(units) if generator.random() < 1 / 3} or {units[0]}
     return [

@@ -1,4 +1,4 @@
-"""Other projects' clients, each in an environment of its own; imports nothing of this project's dependencies.
+"""Other projects' clients, each in a separate environment; imports none of this project's dependencies.
 
 Usage: PYTHON -m bench.peers NAME URL AT_ONCE REQUESTS [TEXTS]
 """
@@ -20,7 +20,7 @@ from typing import Any
 from bench.load import MODEL, measure, prompt, report, take_texts
 
 PACKAGES = {"openai": ["openai"], "openai_sqlite": ["openai"], "litellm": ["litellm"], "lm_eval": ["lm-eval[api]"]}
-"""What has to be installed for each."""
+"""The packages to install for each."""
 
 KEY = "key"
 
@@ -46,7 +46,7 @@ def openai(url: str, at_once: int, requests: int) -> None:
 
 
 def openai_sqlite(url: str, at_once: int, requests: int) -> None:
-    """What one would write by hand: AsyncOpenAI, and each request and reply in SQLite as it comes."""
+    """The obvious hand-written script: AsyncOpenAI, storing each request and reply in SQLite."""
     library: Any = importlib.import_module("openai")
 
     async def run(connection: sqlite3.Connection) -> None:

@@ -1,4 +1,4 @@
-"""What anybody would write: asyncio, httpx and a JSON line a completion; nothing is journalled, nothing goes on.
+"""The obvious script: asyncio, httpx and one JSON line per completion, without a journal or resumption.
 
 Usage: python -m bench.plain_completing URL QUESTIONS MODELS AT_ONCE
 """

@@ -1,12 +1,12 @@
-"""How often the prediction-powered interval holds the true share, and how many labels it saves.
+"""Coverage of the prediction-powered interval, and the number of labels it saves.
 
 Usage: python -m bench.prediction_powered [--simulations 2000] [--seed 0]
 
-Each setting is simulated as so many data sets: questions are right with a chance of their own (beta distribution with
-the share as its mean and the intra-class correlation), completions independently given it; predictors say of each
-completion whether it is right, and their mean is the prediction. Labels go to completions at random, or to all
-completions of questions at random. Beside the shipped interval stand the classical one of the labels alone, and the
-normal one of PPI++, which is not shipped since it fails with few labels. Two settings show where its limits are.
+Each setting is simulated as so many data sets: each question has its own probability of being right (beta distribution
+with the share as its mean and the intra-class correlation), and completions are independent given it; predictors
+predict whether each completion is right, and their mean is the prediction. Labels go to random completions, or to all
+completions of random questions. The shipped interval is compared with the classical one of the labels alone, and with
+the normal one of PPI++, which is not shipped because it fails with few labels. Two settings show the limits.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ class Setting(NamedTuple):
     """A kind of data.
 
     Attributes:
-        questions: How many there are.
-        completions: Completions a question.
-        labels: Labelled completions.
-        share: The true share of completions the verifier judges rightly.
-        finds_right: Share of these that a predictor takes for right.
-        finds_wrong: Share of the others that a predictor takes for wrong.
+        questions: The number of questions.
+        completions: Completions per question.
+        labels: The number of labelled completions.
+        share: The true share of completions that the verifier judges correctly.
+        finds_right: The share of these that a predictor predicts to be right.
+        finds_wrong: The share of the others that a predictor predicts to be wrong.
         correlation: Intra-class correlation of a question's completions.
         whole: Labels go to whole questions.
-        predictors: How many predictors there are.
+        predictors: The number of predictors.
         strata: Whether labels go to one half of the questions twice as often, with strata.
         limit: The interval is known not to reach 93 to 97 % here.
     """
@@ -84,7 +84,7 @@ class _Data(NamedTuple):
 
 
 def main() -> None:
-    """Simulate and print one line a setting."""
+    """Simulate and print one line per setting."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--simulations", type=int, default=2_000)
     parser.add_argument("--seed", type=int, default=0)
@@ -94,7 +94,7 @@ def main() -> None:
 
 
 def covered(name: str, setting: Setting, simulations: int, seed: list[int]) -> dict[str, object]:
-    """The share of data sets whose intervals hold the true share, their mean widths, and the labels saved."""
+    """Return the interval's coverage over the data sets, the mean widths, and the labels saved."""
     generator = np.random.default_rng(seed)
     held, widths, saved, off = np.zeros(3), np.zeros(3), 0.0, 0.0
     for _ in range(simulations):
@@ -129,7 +129,7 @@ def _drawn(setting: Setting, generator: np.random.Generator) -> _Data:
         chance = generator.beta(setting.share * together, (1 - setting.share) * together, size=setting.questions)
     stratum = np.arange(setting.questions) % 2
     if setting.strata:
-        # One half is harder than the other; both together have the share.
+        # One half is harder than the other; together they have the given share.
         chance = chance + np.where(stratum == 1, 0.1, -0.1)
     question = np.repeat(np.arange(setting.questions), setting.completions)
     right = generator.random(len(question)) < chance[question]
@@ -149,7 +149,7 @@ def _labelled(setting: Setting, question: IntArray, generator: np.random.Generat
 
 
 def _normal(data: _Data, found: Powered) -> tuple[float, float]:
-    """The interval as the paper gives it, questions taken as independent items and strata not at all."""
+    """Return the interval as in the paper: questions as independent items, strata ignored."""
     known = data.truth >= 0
     off = data.truth[known] - found.power * data.predicted[known]
     variance = off.var() / known.sum() + found.power**2 * data.predicted[~known].var() / (~known).sum()

@@ -1,12 +1,12 @@
-"""What each reading of MCTS-Judge's open points does to verdicts and calls, with a modelled judge.
+"""The effect of each reading of MCTS-Judge's ambiguous points on verdicts and calls, with a simulated judge.
 
 Usage: python -m bench.readings [--items 500]
 
-Half of the items are correct. What the judge says of a subtask is right in 62 of 100 calls, g in 60, a simulated
-execution of a test in 70, its self-assessment is Yes in 80, and it finds errors in half of all reasoning, sound or not.
-What one test shows of an item is drawn once: of wrong code 60 of 100 tests fail. One line a reading, the same as in
-docs/papers.md: accuracy, verdicts that equal h, verdicts that are another than the default's, searches without a
-reward, and distinct calls an item beside those that write tests.
+Half of the items are correct. The judge is right about a subtask in 62 of 100 calls, about g in 60, about a simulated
+execution of a test in 70; its self-assessment is Yes in 80, and it finds errors in half of all reasoning, sound or not.
+The outcome of a test on an item is drawn once: for wrong code 60 of 100 tests fail. Prints one line per reading, the
+same as in docs/papers.md: accuracy, verdicts that equal h, verdicts that differ from the default's, searches without a
+reward, and distinct calls per item without those that write tests.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ _WRITING: Final = ("generate", "reformat", "validate")
 
 
 class Consequence(Struct, frozen=True):
-    """What came of a reading.
+    """The results of a reading.
 
     Attributes:
-        as_h: Share of verdicts that equal h, of items whose tests were executed once; None where they were not.
-        changed: Share of verdicts that are another than the default's on the same item.
-        calls: Calls an item, without those that write tests.
+        as_h: The share of verdicts that equal h, of items whose tests were executed once; None if they were not.
+        changed: The share of verdicts that differ from the default's on the same item.
+        calls: Calls per item, without those that write tests.
     """
 
     reading: str
@@ -62,7 +62,7 @@ class Consequence(Struct, frozen=True):
 
 
 class _Model:
-    """A judge that is right as often as said above; the same whenever it is asked the same."""
+    """A judge with the accuracy described above; its replies to the same request are the same."""
 
     def __init__(self, item: int) -> None:
         self._calls = set[tuple[str, int, str]]()
@@ -78,7 +78,7 @@ class _Model:
 
     @property
     def calls(self) -> int:
-        """What a server with a store before it would be asked."""
+        """Return the calls that a server behind a cache would receive."""
         return len(self._calls)
 
     def _reply(self, word: str, text: str, drawn: int) -> str:
@@ -106,12 +106,12 @@ def _hundred(*parts: object) -> int:
 
 
 def is_correct(item: int) -> bool:
-    """Whether an item's code is right."""
+    """Return whether an item's code is right."""
     return item % 2 == 0
 
 
 def consequences(items: int) -> list[Consequence]:
-    """Every reading on the same items, in the order of `READINGS`."""
+    """Return the results of every reading on the same items, in the order of `READINGS`."""
     usual = asyncio.run(_judged({}, items))
     return [_counted(reading, asyncio.run(_judged(options, items)), usual) for reading, options in READINGS.items()]
 
@@ -148,7 +148,7 @@ def _counted(
 
 
 def row(one: Consequence) -> str:
-    """A line of the table in docs/papers.md."""
+    """Return a line of the table in docs/papers.md."""
     as_h = "–" if one.as_h is None else f"{one.as_h:.3f}"
     name = one.reading if "=" not in one.reading else f"`{one.reading}`"
     return f"| {name} | {one.accuracy:.3f} | {as_h} | {one.changed:.3f} | {one.no_reward:.3f} | {one.calls:.0f} |"

@@ -2,8 +2,9 @@
 
 Usage: python -m bench.rewarding [--requests 20000] [--clients 64]
 
-The server runs as users start it, this process sends; they share the cores. See `tests.rewarding_load` for what is
-sent. Once clients send as fast as they are answered, which no training does: 200 requests a second are 720,000 an hour.
+The server runs as users start it, this process sends requests; they share the cores. See `tests.rewarding_load` for the
+requests. In one measurement clients send as fast as they get responses, faster than any training: 200 requests a second
+are 720,000 an hour.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ def _print(name: str, tally: Tally, seconds: float) -> None:
 
 
 def p99(values: Sequence[float]) -> float:
-    """The 99th percentile, by rank."""
+    """Return the 99th percentile, by nearest rank."""
     return sorted(values)[min(len(values) - 1, int(0.99 * len(values)))]
 
 

@@ -1,9 +1,9 @@
-"""Full-text search over completions of 1.5 kB: the index's time and size, and the time to a search's first rows.
+"""Full-text search over completions of 1.5 kB: time and size of the index, and time to the first rows of a search.
 
 Usage: python -m bench.searching [--items 200000]
 
-The words are rare, frequent, in all texts and in none, formulas, and a text of which every trigram is in all texts but
-which is in none. The database of 1,450,000 items (``--items 1450000``) takes 3.5 GB.
+Queries are rare and frequent words, words in all texts and in none, formulas, and a text that occurs nowhere although
+all its trigrams are in every text. The database of 1,450,000 items (``--items 1450000``) takes 3.5 GB.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SEARCHES: Final = {
     "short": "18",
     "id": "c-0012345",
 }
-"""Kind -> what is searched for."""
+"""Kind -> query."""
 
 
 def main() -> None:
@@ -67,7 +67,7 @@ def _build(project: Project, path: Path) -> None:
 
 
 def _first(project: Project, search: str) -> float:
-    """Milliseconds to the first page of rows."""
+    """Return the milliseconds to the first page of rows."""
     began = time.perf_counter()
     ItemTable(project, BrowseQuery(search=search)).first(_PAGE)
     return (time.perf_counter() - began) * 1000

@@ -1,11 +1,11 @@
-"""Eight annotators in browsers: how soon the app is there, how soon a key is felt, and whether a label is ever lost.
+"""Eight annotators in browsers: the start of the app, the latency of keys, and lost labels.
 
 Usage: python -m bench.serve [--people 8] [--labels 40]
 
-The server is the real one, in its process, with one app process a person. The clients are websockets without a
-browser: they share the cores with the server and everyone's app. A key's time is until the first bytes that the app
-draws after it: for the key that marks a label as unsure, and for the key that labels, after which the label is stored
-and the next item painted.
+The server is the real one, in its process, with one app process per annotator. The clients are websockets without a
+browser: they share the cores with the server and all apps. A key's latency ends with the first bytes that the app draws
+after it: for the key that marks a label as unsure, and for the key that labels, after which the label is stored and the
+next item drawn.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _DONE = re.compile(rb"(\d+) done")
 
 
 class Person(Struct):
-    """What one of them saw: milliseconds, and how many labels the app said were done."""
+    """One annotator's milliseconds, and the number of labels the app reported as done."""
 
     paint: float = 0.0
     keys: list[float] = field(default_factory=list)
@@ -91,7 +91,7 @@ async def _measure(project: Project, people: int, count: int) -> None:
 
 
 async def _work(client: ClientSession, address: Address, count: int) -> Person:
-    """One person: opens the page, and labels one item after another at a pace that shows each of them."""
+    """One annotator: opens the page, and labels item after item, slowly enough that each of them is shown."""
     person, begun = Person(), time.perf_counter()
     async with tab(client, address) as page:
         await page.wait_for("Incorrect")
@@ -103,7 +103,7 @@ async def _work(client: ClientSession, address: Address, count: int) -> Person:
                 await _read_until_quiet(page)
             page.seen = b""
             person.nexts.append(await _pressed(page, "1"))
-            # The app says so once the label is committed; then the next item comes.
+            # The app reports the label once it is committed; then the next item is drawn.
             while b"saved" not in page.seen or b"What is number" not in page.seen:
                 await _drawing(page)
             await _read_until_quiet(page)
@@ -113,7 +113,7 @@ async def _work(client: ClientSession, address: Address, count: int) -> Person:
 
 
 async def _pressed(page: Tab, key: str) -> float:
-    """Milliseconds from a key to the first bytes drawn after it."""
+    """Return the milliseconds from a key to the first bytes drawn after it."""
     begun = time.perf_counter()
     await page.press(key)
     await _drawing(page)
@@ -127,7 +127,7 @@ async def _drawing(page: Tab) -> None:
 
 
 async def _read_until_quiet(page: Tab) -> None:
-    """Take in what is still drawn: it is no answer to the next key."""
+    """Read the rest of the output: it does not belong to the next key."""
     while True:
         try:
             async with asyncio.timeout(_QUIET_S):

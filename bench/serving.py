@@ -1,11 +1,11 @@
-"""Whole runs on a model server: verdicts a second, CPU and memory, everything included.
+"""Whole runs on a model server: verdicts per second, CPU and memory, everything included.
 
 Usage: python -m bench.serving [--rounds 30] [--many 100000] [--texts FILE] [--long-only]
 
-Long texts are judged next to the script that one would write by hand, openai and SQLite; `--texts` takes them from a
-file as VerifyBench has it.
+Long texts are compared with an obvious hand-written script with openai and SQLite; `--texts` reads them from a file in
+VerifyBench's format.
 
-The server is a stub in a process of its own with a latency of ±50 %. The runner is the real one in its process: it
+The server is a stub in a separate process with a latency of ±50 %. The runner is the real one in its process: it
 reads items, asks, reads replies, and commits attempts, requests, responses and verdicts to a real database. Rates are
 from the run's start to its end as the database has them; the stub, the runner and this process share the cores.
 """
@@ -49,7 +49,7 @@ _QUICK_S = 0.05
 
 
 class Figures(Struct):
-    """What one run took."""
+    """The measurements of one run."""
 
     seconds: float
     cpu_ms: float
@@ -90,7 +90,7 @@ def main() -> None:
 
 
 def _long(folder: Path, file: Path | None, rounds: int) -> None:
-    """A run on long texts, and the plain script with the same prompts."""
+    """Measure a run on long texts, and the plain script with the same prompts."""
     at_once, latency = 64, 0.2
     items = at_once * rounds
     rows = [{"completion": LONG}] if file is None else [json.loads(line) for line in file.open(encoding="utf-8")]
@@ -108,7 +108,7 @@ def _long(folder: Path, file: Path | None, rounds: int) -> None:
 
 
 def _measured(folder: Path, items: int, at_once: int, latency: float, long: Sequence[dict[str, Any]] = ()) -> Figures:
-    """One run; then its replies judged again under another name, without a call."""
+    """Measure one run, then judge its replies again under another name, without a call."""
     folder.mkdir()
     project = make_project(folder, _rows(items, long))
     try:

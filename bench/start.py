@@ -1,4 +1,4 @@
-"""``workbench --help``: how long it takes, and what it must not import.
+"""The time of ``workbench --help``, and the packages it must not import.
 
 Usage: python -m bench.start
 """
@@ -13,7 +13,7 @@ from bench.figures import median, report
 from bench.terminal import workbench
 
 HEAVY = ("textual", "pandas", "scipy", "sympy", "numpy", "sqlite_utils")
-"""Packages that the start path does without."""
+"""Packages that must not be imported at start."""
 
 _GOAL_MS = 150.0
 _ROUNDS = 15

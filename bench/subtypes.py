@@ -28,7 +28,7 @@ def main() -> None:
     options, _ = parser.parse_known_args()
     built = synthetic.cached(options.items, runs=options.verifiers, labelled=_LABELLED)
     with tempfile.TemporaryDirectory() as folder:
-        # A copy of its own has no columns in memory or beside it.
+        # A copy has no columns in memory or next to it.
         project = open_project(Path(shutil.copy(built, folder)))
         began = time.perf_counter()
         found = accuracy(project, by="subtype")

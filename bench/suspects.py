@@ -1,11 +1,11 @@
-"""How well the queue of suspect labels finds labels that were flipped on purpose, on the 108 real rows.
+"""Recall of the queue of suspect labels for labels that were flipped on purpose, on the 108 real rows.
 
 Usage: python -m bench.suspects [--seeds 50]
 
 Each seed flips 10 labels, and the queue is opened as a reviewer would open it, over rules, math-verify, exact and
-always-incorrect. Recall is the share of the flipped labels among its first 20; beside it stand the same rows in random
-order, and the consensus of Dawid and Skene with gold as one more annotator, which the queue names but does not rank by.
-Labels of the real rows that are wrong already count as found in vain.
+always-incorrect. Recall is the share of the flipped labels among its first 20; the baselines are the same rows in
+random order, and the consensus of Dawid and Skene with gold as one more annotator, which the queue shows but does not
+rank by. Real labels that were already wrong count as false positives.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _GOAL: Final = 0.7
 
 
 class Recall(NamedTuple):
-    """The share of flipped labels among the first `FIRST` of one seed, by the order they are looked at in."""
+    """The share of flipped labels among the first `FIRST` of one seed, by order of review."""
 
     queue: float
     consensus: float
@@ -73,7 +73,7 @@ def _judged(path: Path) -> Project:
 
 
 def recall(project: Project, seed: int) -> Recall:
-    """Flip labels, look for them, and flip them back."""
+    """Flip labels, rank them, and flip them back."""
     chance = random.Random(seed)
     items = columns(project).item.tolist()
     flipped = set(chance.sample(items, FLIPPED))

@@ -17,7 +17,7 @@ from workbench.core.database.schema import build_large_indexes, drop_large_index
 from workbench.core.taxonomy import SUBTYPES, type_display
 
 QUESTIONS = 8_012
-"""Questions of the full size; smaller sizes have at least one completion each."""
+"""Questions at full size; smaller sizes have at least one completion each."""
 
 FULL = 1_450_000
 MODELS = ("model-a", "model-b", "model-c")
@@ -47,16 +47,16 @@ def build(
     pad: int = 0,
     models: int = len(MODELS),
 ) -> Path:
-    """Make the database unless it is there already.
+    """Create the database unless it exists.
 
     Args:
-        path: Where it goes; an unfinished build never stands under this name.
-        items: Completions; about 181 a question at 1.45M.
+        path: The file; an unfinished build never has this name.
+        items: The number of completions; about 181 per question at 1.45M.
         verdicts: Whether complete runs of verdicts are stored.
-        runs: How many, each of its own verifier.
-        labelled: How many items (spread evenly) have a state other than unlabelled.
+        runs: The number of runs, each of a different verifier.
+        labelled: The number of items (evenly spread) with a state other than unlabelled.
         pad: Characters added before each completion's final answer.
-        models: How many models the completions are of.
+        models: The number of models that wrote the completions.
     """
     if path.exists():
         return path
@@ -83,7 +83,7 @@ def build(
 
 
 def cached(items: int, **options: Any) -> Path:
-    """A database of so many items in the temporary folder, built when it is not there; see `build`."""
+    """Return a database of so many items in the temporary folder, built if missing; see `build`."""
     folder = Path(tempfile.gettempdir()) / "workbench-bench"
     folder.mkdir(exist_ok=True)
     name = "-".join(["items", str(items), *(f"{key}-{value}" for key, value in sorted(options.items()))])
@@ -91,11 +91,12 @@ def cached(items: int, **options: Any) -> Path:
 
 
 def released_rows(count: int, *, pad: int = 0, far: int = 5) -> Iterator[dict[str, Any]]:
-    """Rows in the released schema with final answers of many kinds, half of them right, each question its own.
+    """Yield rows in the released schema with final answers of many kinds, half of them right, each with another
+    question.
 
     Args:
         pad: Characters added before each completion's final answer.
-        far: Every how many-th pair of answers can only be compared symbolically.
+        far: Every ``far``-th pair of answers can only be compared symbolically.
     """
     working = _working(pad)
     for number in range(1, count + 1):
@@ -115,7 +116,7 @@ def released_rows(count: int, *, pad: int = 0, far: int = 5) -> Iterator[dict[st
 
 
 def _pair(number: int, far: int) -> tuple[str, str, str]:
-    """A subtype, a reference's final answer and a candidate, equal where the number is even."""
+    """Return a subtype, a reference's final answer and a candidate, equal if the number is even."""
     other = number + number % 2
     if number % far == 0:
         return "B1", rf"\sum_{{i=1}}^{{n}} {number} i", rf"\sum_{{k=1}}^{{n}} {other} k"
@@ -141,12 +142,12 @@ def _names(database: Database, items: int, runs: int, models: int) -> None:
 
 
 def model_name(place: int) -> str:
-    """The name of a model, counted from 0."""
+    """Return the name of a model, counted from 0."""
     return f"model-{chr(ord('a') + place)}"
 
 
 def verifier(run: int) -> str:
-    """The name of the verifier of a run, counted from 1."""
+    """Return the name of the verifier of a run, counted from 1."""
     return VERIFIER if run == 1 else f"{VERIFIER}-{run}"
 
 
@@ -179,7 +180,7 @@ def _fill(database: Database, table: str, rows: Iterator[tuple[object, ...]]) ->
 
 
 def _scattered(number: int, size: int) -> int:
-    """A number below ``size`` that looks random but follows from ``number`` (Knuth's multiplicative hash)."""
+    """Return a pseudo-random number below ``size`` that follows from ``number`` (Knuth's multiplicative hash)."""
     return ((number * 2_654_435_761) % 2**32) * size >> 32
 
 
@@ -233,9 +234,10 @@ def _is_right(number: int) -> bool:
 
 
 def _verdicts(count: int, run: int) -> Iterator[tuple[object, ...]]:
-    """Verdicts of a run: errors of different runs are independent, and each run is 8 points worse than the one before.
+    """Return the verdicts of a run: errors of different runs are independent, and each run is 8 points worse than the
+    last.
 
-    The square makes them so: multiples of one number would never be wrong together.
+    The square decorrelates them: with multiples of one number, no two runs would err together.
     """
     for number in range(1, count + 1):
         luck = _scattered(number * number * (run - 1) + number + 5 * run, 100)

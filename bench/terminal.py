@@ -1,4 +1,4 @@
-"""A program on a real pseudo-terminal: keys go in, and the time of the last byte of the answer comes out."""
+"""Run a program on a real pseudo-terminal, send keys, and time the last byte of the output."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _CODES = re.compile(
     rb"\x1b\[[0-9;?<>=$\"' ]*[A-Za-z~@`]|\x1b[()][A-Z0-9]|\x1b[=>78]|\x1b[P\]_].*?(?:\x07|\x1b\\)", re.S
 )
 QUIET_S = 0.02
-"""Output that has paused for so long is complete: frames have shorter gaps."""
+"""Seconds without output after which it is complete: frames have shorter gaps."""
 
 
 class Terminal:
@@ -67,14 +67,14 @@ class Terminal:
         os.close(self._file)
 
     def send(self, key: str) -> float:
-        """Press a key by name, or type a text; returns the moment it was sent."""
+        """Press a key by name, or type a text; return the moment it was sent."""
         self.output = b""
         sent = time.perf_counter()
         os.write(self._file, KEYS.get(key, key.encode()))
         return sent
 
     def go_to(self, letter: str) -> float:
-        """Go to a screen by its letter; returns the moment enter was pressed."""
+        """Go to a screen by its letter; return the moment enter was pressed."""
         self.send(":")
         self.until_text("Go to")
         self.send(letter)
@@ -82,14 +82,14 @@ class Terminal:
         return self.send("enter")
 
     def until_quiet(self, quiet: float = QUIET_S, first: float = 2.0) -> float:
-        """Read until the output pauses; returns the moment of its last byte.
+        """Read until the output pauses; return the moment of its last byte.
 
         Args:
             quiet: Seconds without a byte that end a frame.
             first: Seconds to wait for its first byte.
 
         Raises:
-            TimeoutError: Nothing came.
+            TimeoutError: There was no output.
         """
         if not self._read(first):
             raise TimeoutError("the program wrote nothing")
@@ -99,10 +99,10 @@ class Terminal:
         return last
 
     def until_text(self, text: str, timeout: float = 60.0) -> float:
-        """Read until a text has been written since the last key; returns that moment.
+        """Read until a text has been written since the last key; return that moment.
 
         Raises:
-            TimeoutError: It did not come.
+            TimeoutError: The text did not appear.
         """
         end = time.perf_counter() + timeout
         while text not in self.text():
@@ -111,11 +111,11 @@ class Terminal:
         return time.perf_counter()
 
     def text(self) -> str:
-        """What was written since the last key, without control codes; cells that did not change are missing."""
+        """Return the output since the last key, without control codes; cells that did not change are missing."""
         return _CODES.sub(b"", self.output).decode("utf-8", "replace")
 
     def press(self, key: str) -> float:
-        """Press a key; returns the milliseconds to the last byte of the answer."""
+        """Press a key; return the milliseconds to the last byte of the output."""
         sent = self.send(key)
         return (self.until_quiet() - sent) * 1000
 
@@ -132,5 +132,5 @@ class Terminal:
 
 
 def workbench(*arguments: str) -> list[str]:
-    """The command that runs workbench with this interpreter."""
+    """Return the command that runs workbench with this interpreter."""
     return [sys.executable, "-m", "workbench", *arguments]

@@ -1,11 +1,11 @@
-"""How much the reward server gets through: large requests, many clients at once, several processes, tests as reward.
+"""Throughput of the reward server: large requests, many concurrent clients, several processes, tests as reward.
 
 Usage: python -m bench.throughput [--rounds 12] [--seconds 4] [--clients 64] [--solutions 512]
 
-The server runs as users start it; this process sends what was written before, and reads no more of an answer than its
-length, but has the cores in common with it. Beside each rate stand the processor time that the server and all its
-processes took for a completion, which says more than the rate where others use the machine too, and how many cores they
-had of it. Ratios are of turns that follow upon another.
+The server runs as users start it; this process sends prepared requests and reads only the length of a response, but
+shares the cores with the server. Each rate is reported with the processor time per completion of all the server's
+processes, which is more reliable on a busy machine, and with the number of cores they used. Ratios compare consecutive
+measurements.
 """
 
 from __future__ import annotations
@@ -62,11 +62,11 @@ def main() -> None:
         _tests(Path(folder), options.solutions, max(3, options.rounds // 4))
 
 
-# -- What is sent.
+# -- Requests
 
 
 def _decided_at_once() -> Iterator[dict[str, Any]]:
-    """Sample rows without end that need no worker, no two of which are the same text."""
+    """Yield endless sample rows that need no worker, with different texts."""
     rows = [json.loads(line) for line in _SAMPLE.read_text(encoding="utf-8").splitlines()]
     quick = [
         {"question": row["question"], "reference": row["answer"], "completion": row["completion"]}
@@ -79,7 +79,7 @@ def _decided_at_once() -> Iterator[dict[str, Any]]:
 
 
 def _sums() -> Iterator[dict[str, Any]]:
-    """Completions as trainings mostly have them: a number in a box behind 900 characters, eight of each question."""
+    """Yield completions that are typical of training: a boxed number after 900 characters, eight per question."""
     draw = random.Random(0)
     for number in itertools.count():
         a, b = draw.randrange(10, 9_999), draw.randrange(10, 9_999)
@@ -105,14 +105,14 @@ def _batch(items: Iterator[dict[str, Any]], size: int) -> bytes:
     return _request("/reward", {"items": list(itertools.islice(items, size))})
 
 
-# -- Who sends.
+# -- Clients
 
 
 class Taken(Struct, frozen=True):
-    """What some requests took.
+    """The measurements of some requests.
 
     Attributes:
-        seconds: Of each request.
+        seconds: The seconds of each request.
         wall: Seconds from the first to the last.
         cpu: Processor seconds of the server and its processes.
     """
@@ -123,7 +123,7 @@ class Taken(Struct, frozen=True):
 
 
 def _in_turn(server: Launched, requests: Sequence[bytes]) -> Taken:
-    """One request after the other over one connection."""
+    """Send one request after the other over one connection."""
     seconds = []
     with socket.create_connection(("127.0.0.1", server.port)) as sock, sock.makefile("rb") as stream:
         before, start = _cpu(server), time.perf_counter()
@@ -141,7 +141,7 @@ def _in_turn(server: Launched, requests: Sequence[bytes]) -> Taken:
 
 
 class _ClosedLoop(asyncio.Protocol):
-    """A client that sends its next request when it has the answer to the one before."""
+    """A client that sends its next request when it has the response to the last."""
 
     def __init__(
         self, requests: Iterator[bytes], ends: float, seconds: list[float], over: asyncio.Future[None]
@@ -180,7 +180,7 @@ class _ClosedLoop(asyncio.Protocol):
 
 
 def _at_once(server: Launched, requests: Sequence[bytes], clients: int, seconds: float) -> Taken:
-    """Many clients, each with one request under way, for some seconds."""
+    """Run many clients, each with one request at a time, for some seconds."""
 
     async def drive() -> list[float]:
         loop = asyncio.get_running_loop()
@@ -203,12 +203,12 @@ def _require_taken(answer: bytes) -> None:
 
 
 def _cpu(server: Launched) -> float:
-    """Seconds that a server and what it has started took so far, with what has ended and was waited for."""
+    """Return the processor seconds of a server and its children so far, including ended ones."""
     process = psutil.Process(server.process.pid)
     return sum(sum(one.cpu_times()[:4]) for one in (process, *process.children(recursive=True)))
 
 
-# -- The figures.
+# -- Metrics
 
 
 def _large(folder: Path, items: Iterator[dict[str, Any]], rounds: int) -> None:
@@ -234,7 +234,7 @@ def _clients(folder: Path, items: Iterator[dict[str, Any]], clients: int, second
 
 
 def _processes(folder: Path, items: Iterator[dict[str, Any]], clients: int, seconds: float, turns: int) -> None:
-    """Requests of a few completions: the time of one who sends counts little beside them."""
+    """Requests of a few completions: the client's time hardly matters."""
     requests = [_batch(items, _SMALL) for _ in range(256)]
     taken: dict[int, list[Taken]] = {1: [], 2: []}
     with ExitStack() as exits:
@@ -281,7 +281,7 @@ def _cores(name: str, taken: Taken, completions: int) -> None:
 
 
 def _solutions(count: int, suites: Sequence[str]) -> dict[str, list[Any]]:
-    """Real solutions with their problems' tests, as TRL's columns; those that have to be stopped are left out."""
+    """Return real solutions with their problems' tests, as TRL's columns, without those that time out."""
     problems = {row["task_id"]: row for row in _lines(_CODE / "problems.jsonl")}
     rows = [row for row in _lines(_CODE / "solutions.jsonl") if "t" not in row["per_test"] + row["plus"]]
     some = list(itertools.islice(itertools.cycle(rows), count))

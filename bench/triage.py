@@ -1,4 +1,4 @@
-"""Triage of the largest cell at 1,000 and 1,450,000 items: to its first card, and from card to card.
+"""Triage of the largest cell at 1,000 and 1,450,000 items: the time to the first card, and from card to card.
 
 The real app runs on a pseudo-terminal of 120x40. Usage: python -m bench.triage
 """
@@ -33,7 +33,7 @@ def _measure(path: Path, items: int) -> None:
         terminal.go_to("y")
         terminal.until_text(f"{VERIFIER} · all · accuracy")
         _settle(terminal)
-        # The cell of all items stands first.
+        # The cell of all items comes first.
         sent = terminal.send("m")
         report(f"triage_opens_{items}", (terminal.until_text("case 1 of") - sent) * 1000, "ms", _OPENS_MS)
         _settle(terminal)
@@ -48,13 +48,13 @@ def _measure(path: Path, items: int) -> None:
 
 
 def _resident(process: int) -> float:
-    """Megabytes that a process has in memory."""
+    """Return the resident memory of a process in megabytes."""
     lines = Path(f"/proc/{process}/status").read_text().splitlines()
     return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS:"))
 
 
 def _settle(terminal: Terminal) -> None:
-    """Let the app finish what it still paints."""
+    """Let the app finish drawing."""
     with suppress(TimeoutError):
         terminal.until_quiet(quiet=_SETTLED_S, first=_SETTLED_S)
 

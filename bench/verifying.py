@@ -2,9 +2,9 @@
 
 Usage: python -m bench.verifying [--rows 1080] [--more 32400] [--many 200000]
 
-Both are timed as whole jobs, the start of their processes included. The rows are the real ones beside the project
-if they are there, else synthetic ones with long completions. Real rows are repeated with another question each
-time: what is compared is the same, but no comparison is remembered from the row before.
+Both are timed as whole jobs, including the start of their processes. The rows are the real ones in the shared data if
+available, otherwise synthetic ones with long completions. Real rows are repeated with another question each time: the
+comparisons are the same, but none is in the cache.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _AGAIN_RATIO = 20.0
 _MEMORY_RATIO = 1.1
 _QUICK_S = 3.0
 _FEW = 10
-"""The small size of the memory figures is the large one divided by this."""
+"""The small size of the memory measurement is the large one divided by this."""
 
 
 def main() -> None:
@@ -62,7 +62,7 @@ def main() -> None:
 
 
 def _rows() -> Iterator[dict[str, Any]]:
-    """Real rows without end, each time with another question, or synthetic ones."""
+    """Yield real rows endlessly, each time with another question, or synthetic ones."""
     if not REAL.is_file():
         yield from released_rows(100_000, pad=4_200)
         return
@@ -87,7 +87,7 @@ def _against_math_verify(place: Path, source: Path, rows: list[dict[str, Any]]) 
 
 
 def _direct(pairs: list[tuple[str, str]], processes: int) -> float:
-    """Seconds that Math-Verify itself takes, without any of ours."""
+    """Return the seconds that Math-Verify itself takes, without our code."""
     began = time.perf_counter()
     with get_context("spawn").Pool(processes) as pool:
         for _ in pool.imap_unordered(math_verify, pairs):
@@ -96,7 +96,7 @@ def _direct(pairs: list[tuple[str, str]], processes: int) -> float:
 
 
 def math_verify(pair: tuple[str, str]) -> bool:
-    """What Math-Verify says of a reference and a completion; its own timeouts stay on."""
+    """Return Math-Verify's verdict on a completion; its own timeouts stay enabled."""
     from math_verify import parse, verify
 
     reference, completion = pair
@@ -104,7 +104,7 @@ def math_verify(pair: tuple[str, str]) -> bool:
 
 
 def _quick(rows: Iterable[dict[str, Any]]) -> None:
-    """The first stage alone, on one core."""
+    """Measure the first stage alone, on one core."""
     verifier = Rules()
     items = [
         VerifierInput(
@@ -129,7 +129,7 @@ def _quick(rows: Iterable[dict[str, Any]]) -> None:
 
 
 def _again(place: Path, source: Path) -> None:
-    """The same command twice, then the same rows under another name, whose comparisons are remembered."""
+    """Run the same command twice, then the same rows under another name, with all comparisons cached."""
     database = _imported(place / "again.db", source)
     verify = ["verify", str(database), VERIFIER]
     first, second = _workbench(*verify), _workbench(*verify)
@@ -141,7 +141,7 @@ def _again(place: Path, source: Path) -> None:
 
 
 def _memory(place: Path, many: int) -> None:
-    """The runner's peak memory at two sizes; one comparison in fifty-one goes to a worker."""
+    """Measure the runner's peak memory at two sizes; one comparison in 51 goes to a worker."""
     peaks = []
     for size in (many // _FEW, many):
         source = _write(place / f"{size}.jsonl", released_rows(size, far=51))
@@ -154,7 +154,7 @@ def _memory(place: Path, many: int) -> None:
 
 
 def _judge(database: Path, workers: int) -> int:
-    """Do a whole run; returns the runner's peak memory in bytes."""
+    """Carry out a run; return the runner's peak memory in bytes."""
     peak = 0
 
     def look(info: RunInfo) -> None:
@@ -177,7 +177,7 @@ def _imported(database: Path, source: Path) -> Path:
 
 
 def _workbench(*arguments: str) -> float:
-    """Seconds of one command."""
+    """Return the seconds of one command."""
     began = time.perf_counter()
     subprocess.run([sys.executable, "-m", "workbench", *arguments], stdout=subprocess.DEVNULL, check=True)
     return time.perf_counter() - began

@@ -1,4 +1,4 @@
-"""Every figure of a project as it is shown beside the same counted plainly."""
+"""Compare every metric of a project with its plain computation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from workbench.core.verdict import Protocol3
 
 TOLERANCE: Final = 1e-9
 MOST: Final = 20
-"""Differences of a family that are spelled out."""
+"""The maximum number of differences listed per family."""
 _BY: Final = (None, "type", "subtype", "model")
 _PROTOCOLS: Final[tuple[Protocol3, ...]] = get_args(Protocol3)
 _TASKS: Final = ("correctness", "type")
@@ -25,7 +25,7 @@ _PASSES: Final = (1, 5)
 
 
 class Audited(NamedTuple):
-    """Figures of one thing, by their names, twice."""
+    """The metrics of one subject from both implementations, by name."""
 
     name: str
     shown: shown.Figures
@@ -33,7 +33,7 @@ class Audited(NamedTuple):
 
 
 class _Project(NamedTuple):
-    """What families are counted from.
+    """The data from which families are computed.
 
     Attributes:
         judged: Verifier -> all items with its outcomes.
@@ -44,7 +44,7 @@ class _Project(NamedTuple):
 
 
 def audit(project: Project, only: Sequence[str] = ()) -> AuditReport:
-    """Count every figure that is covered a second time, and say where both differ.
+    """Compute every covered metric a second time, and report the differences.
 
     Args:
         only: Names of families; empty for all.
@@ -74,12 +74,12 @@ def _read(project: Project) -> _Project:
 
 
 def _compared(family: Family, one: Audited) -> Iterator[tuple[AuditDifference, bool]]:
-    """Each figure, and whether it differs."""
+    """Return each metric, and whether the two values differ."""
     for name in dict.fromkeys((*one.shown, *one.plain)):
         here, there = one.shown.get(name), one.plain.get(name)
         absent: Any = "shown" if name not in one.shown else "plain" if name not in one.plain else None
         differs = (here is None) != (there is None) or absent is not None
-        # What is not a number is never within a tolerance.
+        # NaN is never within a tolerance.
         differs |= here is not None and there is not None and not abs(here - there) <= TOLERANCE
         figure = AuditDifference(family=family, figure=f"{one.name} | {name}", shown=here, plain=there, absent=absent)
         yield figure, differs

@@ -1,4 +1,4 @@
-"""Which commands' figures are counted a second time, and every kind of figure that is not."""
+"""The commands whose metrics are recomputed, and every kind of metric that is not."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ COVERED: Final[dict[Family, tuple[str, ...]]] = {
     "code": ("code passk", "code metrics"),
     "calibration": ("calibrate",),
 }
-"""Family -> the commands that show its figures."""
+"""Family -> the commands that show its metrics."""
 
 
 class Uncovered(NamedTuple):
-    """One kind of figures that is shown and not counted again.
+    """One kind of metrics that is shown but not recomputed.
 
     Attributes:
-        commands: Those none of whose figures are; empty where it is something that audited commands show, too.
+        commands: Commands without any recomputed metric; empty if audited commands show the kind, too.
     """
 
     about: str
@@ -30,7 +30,7 @@ class Uncovered(NamedTuple):
 
     @property
     def words(self) -> str:
-        """For people."""
+        """Return the kind as text for users."""
         return f"{self.about} ({', '.join(self.commands)})" if self.commands else self.about
 
 
@@ -95,4 +95,4 @@ UNCOVERED: Final = (
         ),
     ),
 )
-"""Every kind there is."""
+"""All kinds."""

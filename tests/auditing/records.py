@@ -1,4 +1,4 @@
-"""Figures counted twice, as an audit reports them."""
+"""Records of metrics that are computed twice, as an audit reports them."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import Literal
 from msgspec import Struct
 
 Family = Literal["accuracy", "confusion", "compare", "agreement", "estimates", "code", "calibration"]
-"""What figures are of; a module of the plain implementation each."""
+"""The families of metrics; each has a module in the plain implementation."""
 
 
 class AuditDifference(Struct, frozen=True, kw_only=True):
-    """A figure that is another one when counted plainly.
+    """A metric whose plain computation differs.
 
     Attributes:
-        figure: What it is of, such as ``forced | rules | type A | mcc``.
-        shown: As the tool has it; None where it is undefined.
-        plain: As the plain implementation has it; None likewise.
-        absent: Which of both has no such figure at all; None where both have it.
+        figure: The path of the metric, such as ``forced | rules | type A | mcc``.
+        shown: The tool's value; None where it is undefined.
+        plain: The value of the plain implementation; None where it is undefined.
+        absent: Which of the two lacks the metric; None if both have it.
     """
 
     family: Family
@@ -28,13 +28,13 @@ class AuditDifference(Struct, frozen=True, kw_only=True):
 
 
 class AuditedFamily(Struct, frozen=True, kw_only=True):
-    """What was compared of one family.
+    """The comparison of one family.
 
     Attributes:
-        figures: How many there are.
-        differences: How many of them differ.
-        largest: The largest difference of two defined figures, however small; None without any.
-        reason: Why there are none; None where there are.
+        figures: The number of metrics.
+        differences: The number of metrics that differ.
+        largest: The largest difference of two defined metrics, however small; None without any.
+        reason: Why there are no metrics; None if there are.
     """
 
     family: Family
@@ -48,8 +48,8 @@ class AuditReport(Struct, frozen=True, kw_only=True):
     """The comparison of all families.
 
     Attributes:
-        tolerance: By how much two figures may differ.
-        differences: The first of each family that differ by more, or that one of both lacks.
+        tolerance: The allowed difference of two metrics.
+        differences: The first metrics of each family that differ by more, or that only one implementation has.
     """
 
     tolerance: float

@@ -1,4 +1,4 @@
-"""Figures as the commands count them, each under a name of its own."""
+"""Metrics as the commands compute them, each under a unique name."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ _RANKED = ("top1", "bottom1", "spearman", "kendall")
 
 
 def named(record: Any, names: Sequence[str], prefix: str = "") -> Figures:
-    """Fields of a record by their names."""
+    """Return fields of a record by their names."""
     return {f"{prefix}{name}": getattr(record, name) for name in names}
 
 
 def table(project: Project, protocol: Protocol3, by: str | None) -> AccuracyReport:
-    """An accuracy table without the marks of judges."""
+    """Return an accuracy table without the columns of judges."""
     from workbench.measuring.accuracy import accuracy
 
     return accuracy(project, protocol=protocol, by=by, seed=None)
 
 
 def verifiers(report: AccuracyReport) -> list[str]:
-    """Those of a table that have runs and did not fail on every item."""
+    """Return the verifiers of a table that have runs and did not fail on every item."""
     rows = [row for row in report.rows if row.group is None and row.kind == "verifier"]
     return [row.verifier for row in rows if row.error < row.tp + row.fp + row.tn + row.fn or not row.error]
 
 
 def accuracy_rows(report: AccuracyReport, verifier: str) -> Figures:
-    """One verifier's rows and averages."""
+    """Return the rows and averages of one verifier."""
     found: Figures = {}
     for row in report.rows:
         if row.verifier == verifier and (row.group is None or report.by is not None):
@@ -57,13 +57,13 @@ def accuracy_rows(report: AccuracyReport, verifier: str) -> Figures:
 
 
 def counts(report: AccuracyReport, verifier: str) -> Figures:
-    """One verifier's counts over all items."""
+    """Return the counts of one verifier over all items."""
     row = next(row for row in report.rows if row.verifier == verifier and row.group is None)
     return named(row, _COUNTS)
 
 
 def joint(project: Project, a: str, b: str) -> Figures:
-    """How far two verifiers say the same."""
+    """Return how far two verifiers agree."""
     from workbench.measuring.comparing import joint_errors
 
     (pair,) = joint_errors(project, (a, b)).errors
@@ -76,7 +76,7 @@ def joint(project: Project, a: str, b: str) -> Figures:
 
 
 def comparison(project: Project, a: str, b: str, protocol: Protocol3) -> Figures:
-    """A pair; nothing where no item counts for both."""
+    """Return the comparison of a pair; empty if no item counts for both."""
     from workbench.measuring.comparing import compare
 
     try:
@@ -90,7 +90,7 @@ def comparison(project: Project, a: str, b: str, protocol: Protocol3) -> Figures
 
 
 def agreement(project: Project, task: Any) -> Figures:
-    """People against people."""
+    """Return the agreement between annotators."""
     from workbench.labelling.agreement.measuring import agreement as measured
 
     report = measured(project, task)
@@ -101,7 +101,7 @@ def agreement(project: Project, task: Any) -> Figures:
 
 
 def estimates(project: Project, verifier: str, others: tuple[str, ...]) -> Figures:
-    """Accuracy and the share of correct items, over all and by type."""
+    """Return the accuracy and the share of correct items, over all and by type."""
     from workbench.measuring.estimating import estimate
 
     report = estimate(project, verifier, others, by="type")
@@ -114,7 +114,7 @@ def estimates(project: Project, verifier: str, others: tuple[str, ...]) -> Figur
 
 
 def passes(project: Project, verifier: str, k: int) -> Figures:
-    """pass@k by verdicts."""
+    """Return pass@k by verdicts."""
     from workbench.coding.ranking.passing import pass_report, passes_by_verdict
 
     report = pass_report(passes_by_verdict(project, verifier), (k,))
@@ -125,8 +125,8 @@ class VerifierRanking(NamedTuple):
     """One verifier's ranking of the solutions of a data set.
 
     Attributes:
-        name: Of both.
-        problems: True scores and the verifier's of each problem that is measured.
+        name: The names of both.
+        problems: The true and the verifier's scores of each measured problem.
     """
 
     name: str
@@ -135,7 +135,7 @@ class VerifierRanking(NamedTuple):
 
 
 def rankings(project: Project) -> Iterator[VerifierRanking]:
-    """Every verifier with scores on every data set; nothing where no truth or no scores are."""
+    """Return every verifier with scores on every data set; empty without ground truth or scores."""
     from workbench.coding.ranking.measuring import compare_verifiers
     from workbench.coding.ranking.scores import truth_of
 
@@ -155,7 +155,7 @@ def rankings(project: Project) -> Iterator[VerifierRanking]:
 
 
 def calibration(project: Project, verifier: str) -> Figures:
-    """The readings that need no fit; nothing for a verifier without scores, or with too few of them."""
+    """Return the metrics that need no fit; empty for a verifier without scores or with too few."""
     from workbench.measuring.calibrating import calibrate
 
     try:

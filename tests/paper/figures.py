@@ -1,4 +1,4 @@
-"""The figures of VerifyBench (arXiv 2505.15801, tables 1 to 5) as printed, and its slips."""
+"""The numbers of VerifyBench (arXiv 2505.15801, tables 1 to 5) as printed, and its errors."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ microsoft/phi-4 92.60 86.40 93.00 85.40 89.35 59.52 57.95 54.19 57.39 56.60
 01-ai/Yi-1.5-9B-Chat-16K 90.40 87.40 88.00 85.00 87.70 65.48 63.64 62.09 54.78 61.40
 google/gemma-3-1b-it 55.40 56.20 43.00 56.00 52.65 32.14 19.32 33.72 40.87 33.70
 """
-"""The name math-verify is taken by the verifier of that name, which runs here."""
+"""The name math-verify belongs to the verifier of that name, which runs here."""
 
 TABLE_3 = """
 meta-llama/Llama-4-Scout-17B-16E-Instruct 90.01 73.95 -16.06
@@ -66,7 +66,7 @@ internlm/internlm2-7b-reward 73.20 68.00 66.80 70.40 69.60
 Qwen/Qwen2.5-Math-RM-72B 83.60 79.20 73.60 75.60 78.00
 Qwen/Qwen2-Math-RM-72B 79.20 78.40 73.20 72.80 75.90
 """
-"""Without its columns on other benchmarks."""
+"""The columns for other benchmarks are left out."""
 
 TABLE_5 = """
 A 97.60 94.80 88.80 65.80
@@ -92,12 +92,12 @@ D 92.60 90.80 78.00 57.6
 D1 93.60 93.31 81.69 59.01
 D2 90.38-2.22 85.26-5.54 69.87-8.13 54.49-3.11
 """
-"""The columns are those of `JUDGES`; a difference stands behind its figure where it is negative."""
+"""The columns are those of `JUDGES`; a difference follows its number where it is negative."""
 
 SUBTYPES = {"A1": 64, "A2": 64, "A3": 62, "A4": 62, "A5": 62, "A6": 62, "A7": 62, "A8": 62}
 SUBTYPES |= {"B1": 130, "B2": 64, "B3": 128, "B4": 50, "B5": 128}
 SUBTYPES |= {"C1": 164, "C2": 168, "C4": 168, "D1": 344, "D2": 156}
-"""Completions of VerifyBench by subtype: the sizes that table 5's figures are fractions of; each type has 500."""
+"""Completions of VerifyBench by subtype: the denominators of table 5's numbers; each type has 500."""
 
 SCOUT = "meta-llama/Llama-4-Scout-17B-16E-Instruct"
 SKYWORK = "Skywork/Skywork-Reward-Llama-3.1-8B"
@@ -112,4 +112,4 @@ SLIPS = {
     ("5", "Q32B", "B2"): ("87.50-6.5", "87.50-6.50", "a digit left out"),
     ("5", "L3B", "D"): ("57.6", "57.60", "a digit left out"),
 }
-"""Table, row and column -> as printed, as recomputed, and why they differ. Everything else agrees to the last digit."""
+"""Table, row and column -> as printed, as recomputed, and why they differ. Everything else agrees exactly."""

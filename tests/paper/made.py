@@ -1,4 +1,4 @@
-"""Items and verdicts whose counts are those the paper's figures determine, as files to import."""
+"""Items and verdicts with the counts that the paper's numbers imply, as files to import."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ Row = dict[str, Any]
 
 
 def rows_of(table: str) -> dict[str, list[str]]:
-    """A printed table: its rows by name."""
+    """Return the rows of a printed table by name."""
     return {name: cells for name, *cells in (line.split() for line in table.split("\n") if line)}
 
 
 def share(printed: str) -> float:
-    """A printed figure without the difference behind it, as a share."""
+    """Return a printed number as a share, without the difference after it."""
     return float(printed.replace("-", " ").replace("+", " ").split()[0]) / 100
 
 
 def count(printed: str, n: int) -> int:
-    """How many of ``n`` a printed percentage stands for."""
+    """Return the count out of ``n`` that a printed percentage implies."""
     return round(share(printed) * n)
 
 
@@ -46,7 +46,7 @@ def bench_items() -> list[Row]:
 
 
 def hard_items() -> list[Row]:
-    """VerifyBench-Hard: 1,000 completions of 945 questions; the questions that have two are of type C."""
+    """VerifyBench-Hard: 1,000 completions of 945 questions; the questions with two completions are of type C."""
     types = [code for code, size in HARD_TYPES.items() for _ in range(size)]
     domains = _spread(HARD_DOMAINS)
     first = types.index("C")
@@ -60,23 +60,23 @@ def hard_items() -> list[Row]:
 
 
 def verdicts(bench: list[Row], hard: list[Row]) -> Iterator[Row]:
-    """What every verifier of tables 2 to 5 said."""
+    """Return the verdicts of every verifier of tables 2 to 5."""
     by_subtype = {
         judge: {code: cells[place] for code, cells in rows_of(TABLE_5).items() if len(code) > 1}
         for place, judge in enumerate(JUDGES.values())
     }
     for name, cells in rows_of(TABLE_2).items():
         groups = by_subtype.get(name) or dict(zip(TYPES, cells, strict=False))
-        yield from _said(name, bench, groups)
-        yield from _said(name, hard, dict(zip(TYPES, cells[5:], strict=False)))
+        yield from _verdicts(name, bench, groups)
+        yield from _verdicts(name, hard, dict(zip(TYPES, cells[5:], strict=False)))
     for name, (_, without, _) in rows_of(TABLE_3).items():
-        yield from _said(name + WITHOUT, bench, {"": without})
+        yield from _verdicts(name + WITHOUT, bench, {"": without})
     for name, cells in rows_of(TABLE_4).items():
         yield from _scored(name, bench, dict(zip(TYPES, cells, strict=False)))
 
 
 def write(path: Path, rows: Iterable[Row]) -> Path:
-    """JSON lines."""
+    """Write JSON lines."""
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return path
 
@@ -104,20 +104,20 @@ def _members(items: list[Row], group: str) -> list[Row]:
     return [row for row in items if row["answer_type"].startswith(group)]
 
 
-def _said(name: str, items: list[Row], figures: Mapping[str, str]) -> Iterator[Row]:
-    """Verdicts: of each group as many are right as its figure says; every third wrong one is no verdict at all."""
+def _verdicts(name: str, items: list[Row], figures: Mapping[str, str]) -> Iterator[Row]:
+    """Return verdicts: in each group as many are right as its number implies; every third wrong one abstains."""
     for group, printed in figures.items():
         members = _members(items, group)
         right = count(printed, len(members))
         for place, row in enumerate(members):
-            said = row["gold_correct"] if place < right else not row["gold_correct"]
-            word = "correct" if said else "incorrect"
+            verdict = row["gold_correct"] if place < right else not row["gold_correct"]
+            word = "correct" if verdict else "incorrect"
             undecided = place >= right and place % 3 == 0
             yield {"completion_id": row["completion_id"], "verifier": name, "verdict": "abstain" if undecided else word}
 
 
 def _scored(name: str, items: list[Row], figures: Mapping[str, str]) -> Iterator[Row]:
-    """Scores: of each type as many pairs are right as its figure says; every other wrong one is a tie."""
+    """Return scores: in each type as many pairs are right as its number implies; every other wrong one is a tie."""
     for group, printed in figures.items():
         members = _members(items, group)
         pairs = list(zip(members[::2], members[1::2], strict=True))

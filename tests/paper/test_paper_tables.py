@@ -1,4 +1,4 @@
-"""The paper's tables 1 to 5, recomputed from the counts its figures determine: import, then the shipped tables."""
+"""The paper's tables 1 to 5, recomputed from the counts that its numbers imply: import, then the shipped tables."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def run(*arguments: str | Path) -> str:
 
 @pytest.fixture(scope="module")
 def tables(tmp_path_factory: pytest.TempPathFactory) -> Tables:
-    """The command on a database into which items and verdicts were imported from files."""
+    """Return the command's output on a database into which items and verdicts were imported from files."""
     folder = tmp_path_factory.mktemp("paper")
     bench, hard = made.bench_items(), made.hard_items()
     run("import", folder / "p.db", made.write(folder / "bench.jsonl", bench), "--dataset", BENCH)
@@ -43,7 +43,7 @@ def lines(text: str) -> list[list[str]]:
 
 
 def expected(table: str, row: str, column: str, printed: str) -> str:
-    """The printed figure, or what stands in its place where the paper has slipped."""
+    """Return the printed number, or the correct one where the paper has an error."""
     slip = SLIPS.get((table, row, column))
     if slip is None:
         return printed
@@ -65,8 +65,8 @@ def test_table_2_accuracy(tables: Tables) -> None:
     found = {row[1]: row[2:] for row in rows}
     for name, cells in made.rows_of(TABLE_2).items():
         columns = [*SHORT, *(f"Hard {short}" for short in SHORT)]
-        wanted = [expected("2", name, column, cell) for column, cell in zip(columns, cells, strict=True)]
-        assert found[name] == wanted, name
+        expected_cells = [expected("2", name, column, cell) for column, cell in zip(columns, cells, strict=True)]
+        assert found[name] == expected_cells, name
     assert found["always-incorrect"][4::5] == ["50.00", "70.90"]
     assert not set(made.rows_of(TABLE_4)) & set(found), "scores without a threshold decide nothing"
 
@@ -78,8 +78,8 @@ def test_table_3_with_and_without_the_reference(tables: Tables) -> None:
     text = tables("--table", "3", "--dataset", BENCH, *pairs, "--format", "csv")
     found = {row[0]: row[2:] for row in lines(text)[1:]}
     for name, (given, without, delta) in names.items():
-        wanted = [("with", given), ("without", without), ("delta", delta)]
-        assert found[name] == ["2000", *(expected("3", name, *cell) for cell in wanted)], name
+        expected_cells = [("with", given), ("without", without), ("delta", delta)]
+        assert found[name] == ["2000", *(expected("3", name, *cell) for cell in expected_cells)], name
     assert len(table["rows"]) == len(names)
     assert {row["n"] for row in table["rows"]} == {2000}
     assert (table["protocol"], table["average"]) == ("strict", "micro")
@@ -94,7 +94,7 @@ def test_table_4_pairs(tables: Tables) -> None:
     }
 
 
-def test_table_4_refuses_what_is_not_paired(tables: Tables) -> None:
+def test_table_4_rejects_unpaired_items(tables: Tables) -> None:
     table = json.loads(tables("--table", "4", "--json"))["tables"][0]
     refused = {found["dataset"]: found["refused"] for found in table["sets"]}
     assert refused[BENCH] is None
@@ -117,7 +117,7 @@ def _cells(code: str, cells: list[str]) -> list[tuple[str, str, str]]:
     return [(judge, code, cell) for judge, cell in zip(JUDGES, cells, strict=True)]
 
 
-def test_table_5_has_every_difference_in_json(tables: Tables) -> None:
+def test_table_5_json_has_every_difference(tables: Tables) -> None:
     table = json.loads(tables("--table", "5", "--dataset", BENCH, "--verifier", SCOUT, "--json"))["tables"][0]
     rows = [row for row in table["sets"][0]["rows"] if row["verifier"] == SCOUT]
     subtypes = [row for row in rows if row["group"] and len(row["group"]) == 2]
@@ -125,7 +125,7 @@ def test_table_5_has_every_difference_in_json(tables: Tables) -> None:
     assert all(isinstance(row["delta"], float) for row in subtypes)
 
 
-def test_the_protocol_makes_the_figures(tables: Tables) -> None:
+def test_protocol_determines_the_metrics(tables: Tables) -> None:
     strict, forced = (
         {row[1]: row[2:] for row in lines(tables("--table", "2", "--format", "csv", "--protocol", protocol))}
         for protocol in ("strict", "forced")
@@ -134,7 +134,7 @@ def test_the_protocol_makes_the_figures(tables: Tables) -> None:
     assert "Protocol forced" in tables("--table", "2", "--protocol", "forced")
 
 
-def test_the_text_of_the_paper_slips_too(tables: Tables) -> None:
+def test_text_of_the_paper_has_errors_too(tables: Tables) -> None:
     rows = lines(tables("--table", "2", "--dataset", HARD, "--format", "csv"))[1:]
     hard = {row[1]: float(row[-1]) for row in rows}
     best = max(hard, key=lambda name: hard[name])
@@ -143,7 +143,7 @@ def test_the_text_of_the_paper_slips_too(tables: Tables) -> None:
     assert (losses[0], losses[-1]) == (-19.0, 0.35), "the text says 5 to 18 % are lost"
 
 
-def test_the_slips_are_the_papers_own() -> None:
+def test_errors_are_in_the_paper_itself() -> None:
     assert all(printed != recomputed for printed, recomputed, _ in SLIPS.values())
     printed, _, _ = SLIPS["2", SCOUT, "Str"]
     assert printed not in {f"{100 * right / 500:.2f}" for right in range(501)}
@@ -155,8 +155,8 @@ def test_the_slips_are_the_papers_own() -> None:
     assert average == 90.01
 
 
-def test_no_figure_of_the_paper_stands_in_the_package() -> None:
-    """Figures that no other source would give: those with two decimals that are not round."""
+def test_package_contains_no_number_of_the_paper() -> None:
+    """Distinctive numbers: those with two decimals that are not round."""
     figures = set(re.findall(r"\b\d\d\.\d[1-9]\b", TABLE_2 + TABLE_3 + TABLE_4 + TABLE_5))
     package = Path(__file__).resolve().parents[2] / "workbench"
     found = {
@@ -170,7 +170,7 @@ def test_no_figure_of_the_paper_stands_in_the_package() -> None:
 
 @pytest.mark.few(4)
 @pytest.mark.parametrize("form", ["text", "markdown", "latex", "csv"])
-def test_every_table_names_how_it_was_counted(tables: Tables, form: str) -> None:
+def test_every_table_names_its_protocol(tables: Tables, form: str) -> None:
     text = " ".join(tables("--format", form).split())
     assert "97.60" in text
     if form != "csv":

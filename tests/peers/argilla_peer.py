@@ -17,15 +17,15 @@ from argilla.records._io import JsonIO  # type: ignore[import-not-found]
 def labelled(number: int, record: Any) -> Any:
     made = Record(id=record.id, fields=dict(record.fields), metadata=dict(record.metadata))
     for user in (7, 8):
-        said: dict[str, Any] = {
+        verdict: dict[str, Any] = {
             "verdict": "unsuitable" if number == 2 else "correct" if number % 2 or user == 8 else "incorrect",
             "answer_subtype": "B1",
         }
         if number == 2:
-            said["reason"] = "open_ended"
+            verdict["reason"] = "open_ended"
         if user == 8:
-            said |= {"tags": ["guessed", "degenerate"], "note": "Said there. [b]not markup[/b]"}
-        for name, value in said.items():
+            verdict |= {"tags": ["guessed", "degenerate"], "note": "Said there. [b]not markup[/b]"}
+        for name, value in verdict.items():
             made.responses.add(Response(name, value, user_id=UUID(int=user), status="submitted"))
     return made
 

@@ -26,7 +26,7 @@ def row_text(row: dict[str, Any]) -> str:
 
 
 def config(folder: str, name: str, cache: str) -> dict[str, Any]:
-    """What ``load_dataset`` gives."""
+    """Return what ``load_dataset`` returns."""
     found = datasets.load_dataset(folder, name, split="test", cache_dir=cache)
     rows = [row_text(row) for row in found]
     return {
@@ -38,7 +38,7 @@ def config(folder: str, name: str, cache: str) -> dict[str, Any]:
 
 
 def read(folder: str) -> dict[str, Any]:
-    """Front matter by two readers, and every configuration; the first is what a call without a name gives."""
+    """Return the front matter as two readers read it, and every configuration; the first is the default one."""
     text = (Path(folder) / "README.md").read_text(encoding="utf-8")
     header = text.split("\n---\n")[0].removeprefix("---\n")
     card = huggingface_hub.DatasetCard(text)

@@ -95,20 +95,20 @@ def sample_options() -> Task:
     return Task(dataset=options, solver=multiple_choice(), scorer=answer("letter"))
 
 
-def said(text: str) -> ModelOutput:
+def model_output(text: str) -> ModelOutput:
     output = ModelOutput.from_content("mockllm/sample", text)
     output.usage = ModelUsage(input_tokens=100, output_tokens=300, total_tokens=400)
     return output
 
 
 def replies() -> list[ModelOutput]:
-    """The sample's own completions as they are asked for: every question once an epoch."""
+    """Return the sample's completions in the order of requests: every question once per epoch."""
     known = [[row["completion"] for row in ROWS if row["question_id"].startswith(start)] for start in NUMBERS[:-1]]
-    return [said(texts[epoch % len(texts)]) for epoch in range(2) for texts in known]
+    return [model_output(texts[epoch % len(texts)]) for epoch in range(2) for texts in known]
 
 
 def bare(log: EvalLog) -> EvalLog:
-    """The log without what is long or tells of this machine."""
+    """Return the log without long parts and machine-specific values."""
     log.eval.task_file = log.eval.revision = None
     log.eval.model_args = {}
     for sample in log.samples or []:
@@ -120,7 +120,7 @@ def bare(log: EvalLog) -> EvalLog:
 
 def main() -> None:
     out = Path(sys.argv[2])
-    letters = [said(f"ANSWER: {letter}") for letter in "AB"]
+    letters = [model_output(f"ANSWER: {letter}") for letter in "AB"]
     for one, outputs, name in ((sample_answers(), replies(), "answers"), (sample_options(), letters, "options")):
         model = get_model("mockllm/sample", custom_outputs=outputs)
         (log,) = evaluate(one, model=model, log_dir=str(out / "full"), display="none", max_samples=1)

@@ -1,9 +1,9 @@
-"""`judge` and rewards within the libraries themselves, each in an environment with the core and nothing else of ours.
+"""`judge` and rewards within other libraries, each in an environment with the core and no other package of ours.
 
 python -m tests.peers.judging FOLDER [NAME ...]
 
-Makes FOLDER/NAME, runs NAME's peer and writes tests/data/harnesses/NAME.json. An environment that is there is used
-again, with the core as it is now. UV_FIND_LINKS may name wheels that are on no index, such as a torch without CUDA.
+Creates FOLDER/NAME, runs NAME's peer and writes tests/data/harnesses/NAME.json. An existing environment is reused
+with the current core. UV_FIND_LINKS may name wheels that are on no index, such as a torch without CUDA.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ PEERS = {
     "trl_tests": ["trl==1.16.0", TORCH],
     "verl": ["verl==0.9.1", TORCH],
 }
-"""Library, or one and its task -> what it is installed with; lighteval fails with later releases of xxhash."""
+"""Library, or library and task -> its packages; lighteval fails with later releases of xxhash."""
 HARNESSES = ("inspect_ai", "lm_eval", "lighteval", "verifiers")
-"""Those that `judge` is for: they are given the cases."""
+"""The libraries that `judge` serves; their peers get the cases."""
 DATA = ROOT / "tests" / "data" / "harnesses"
 
 
 def installed(folder: Path, name: str) -> Path:
-    """The Python of a library's environment, with the core as it is now."""
+    """Return the Python of a library's environment with the current core."""
     environment = folder.resolve() / name.removesuffix("_serialise_tests")
     python = environment / "bin" / "python"
     if not python.exists():
@@ -52,8 +52,8 @@ def require(done: subprocess.CompletedProcess[str]) -> None:
         sys.exit(done.stderr)
 
 
-def told(python: Path, name: str) -> dict[str, Any]:
-    """What the library made of the cases."""
+def results_of(python: Path, name: str) -> dict[str, Any]:
+    """Return the library's results on the cases."""
     script = f"{name}_judge_peer.py" if name in HARNESSES else f"{name}_peer.py"
     given = DATA / ("evolved.jsonl" if name == "trl_tests" else "cases.json")
     command = [str(python), str(Path(__file__).with_name(script)), str(given)]
@@ -69,7 +69,7 @@ def main() -> None:
     folder, *names = sys.argv[1:]
     for name in names or PEERS:
         text = json.dumps(
-            {"made_with": PEERS[name]} | told(installed(Path(folder), name), name), indent=1, ensure_ascii=False
+            {"made_with": PEERS[name]} | results_of(installed(Path(folder), name), name), indent=1, ensure_ascii=False
         )
         (DATA / f"{name}.json").write_text(text + "\n", encoding="utf-8")
 

@@ -31,19 +31,19 @@ def label(config: str, tasks: list[dict[str, Any]]) -> list[dict[str, Any]]:
     for number, task in enumerate(tasks, 1):
         annotations = []
         for user in (7, 8):
-            said: dict[str, Any] = {
+            verdict: dict[str, Any] = {
                 "verdict": "unsuitable" if number == 2 else "correct" if number % 2 or user == 8 else "incorrect",
                 "answer_subtype": "B1",
             }
             if number == 2:
-                said["reason"] = "open_ended"
+                verdict["reason"] = "open_ended"
             if user == 8:
-                said |= {"tags": ["guessed", "degenerate"], "note": "Said there. [b]not markup[/b]"}
+                verdict |= {"tags": ["guessed", "degenerate"], "note": "Said there. [b]not markup[/b]"}
             annotations.append(
                 {
                     "id": number * 10 + user,
                     "completed_by": {"id": user, "email": f"user{user}@example.org", "first_name": "", "last_name": ""},
-                    "result": [region._dict() for region in interface.create_regions(said)],
+                    "result": [region._dict() for region in interface.create_regions(verdict)],
                     "was_cancelled": number == 3 and user == 8,
                     "ground_truth": False,
                     "created_at": f"2025-04-01T10:{number:02}:00.000000Z",

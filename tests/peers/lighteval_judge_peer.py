@@ -59,7 +59,7 @@ def main(folder: Path) -> None:
     from lighteval.pipeline import ParallelismManager, Pipeline, PipelineParameters  # type: ignore[import-not-found]
     from lighteval.tasks.registry import Registry  # type: ignore[import-not-found]
 
-    # Some of lighteval's own tasks ask the network when they are imported: only ours is loaded.
+    # Some of lighteval's own tasks access the network when they are imported: only ours is loaded.
     Registry._load_from_files = Registry._load_from_subdirs = staticmethod(lambda *_: {})
 
     class Scripted(DummyModel):  # type: ignore[misc]

@@ -54,7 +54,7 @@ filter_list:
 
 
 class Scripted(LM):  # type: ignore[misc]
-    """Gives each question its completion, however often it is asked."""
+    """Return each question's completion for every request."""
 
     def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
         rows = CODE if requests[0].task_name == "judged_code" else CASES
@@ -87,12 +87,12 @@ def main() -> None:
     metrics = ("acc", "undecided")
     results = found["results"]
     filtered = (("judged_once", "none"), ("judged_twice", "each"))
-    told = {
+    printed = {
         "rows": [{name: row[name] for name in metrics} for row in found["samples"]["judged_once"]],
         "tests": [{name: row[name] for name in metrics} for row in solved],
         "figures": [{name: results[task][f"{name},{by}"] for name in metrics} for task, by in filtered],
     }
-    print(json.dumps(told))
+    print(json.dumps(printed))
 
 
 if __name__ == "__main__":

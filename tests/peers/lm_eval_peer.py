@@ -70,7 +70,7 @@ def tasks() -> list[dict[str, Any]]:
 
 
 class Scripted(LM):  # type: ignore[misc]
-    """Gives the sample's own completions of a question, beginning with one of them, in turn."""
+    """Return the sample's completions of a question in turn, starting with one of them."""
 
     def __init__(self, rows: list[dict[str, Any]], first: int) -> None:
         super().__init__()
@@ -87,7 +87,7 @@ class Scripted(LM):  # type: ignore[misc]
         return replies
 
     def loglikelihood(self, requests: list[Any], disable_tqdm: bool = False) -> list[tuple[float, bool]]:
-        """The longer an option is the less likely, and a second model likes the later ones better."""
+        """Longer options are less likely, and a second model prefers later ones."""
         return [(-1.5 - len(one.args[1]) * (1 - 0.35 * self._turn * one.idx), False) for one in requests]
 
     def loglikelihood_rolling(self, requests: list[Any], disable_tqdm: bool = False) -> list[float]:

@@ -6,8 +6,8 @@ python logs_peer.py rewardbench ROWS FOLDER REWARDBENCH
 python logs_peer.py batch ROWS FOLDER
 python logs_peer.py fields ROWS FOLDER               xVerify and VerifierBench: by their documented fields alone
 
-The code that writes is each library's own, taken from its source by ast: to import them takes a GPU's libraries.
-xVerify and CompassVerifier have no library.
+The writing code is each library's own, extracted from its source by ast: importing them needs GPU libraries. xVerify
+and CompassVerifier have no library.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ SHORT = 40
 
 
 def chosen(source: str, questions: int) -> list[dict[str, Any]]:
-    """Both completions of questions with a short answer."""
+    """Return both completions of questions with a short answer."""
     rows = [json.loads(line) for line in Path(source).read_text().splitlines()]
     short = sorted({row["question_id"] for row in rows if len(row["answer"]) <= SHORT})[:questions]
     return [row for row in rows if row["question_id"] in short]
 
 
 def has_answer(row: dict[str, Any]) -> float:
-    """A reward function as people write them: the reference's text stands at the end of the answer."""
+    """A typical custom reward function: the reference must be at the end of the answer."""
     return float(row["answer"].strip("$ .") in row["completion"][-80:])
 
 
@@ -45,14 +45,14 @@ def function_in(file: Path, name: str) -> ast.FunctionDef:
 
 
 def run(node: ast.stmt, names: dict[str, Any]) -> dict[str, Any]:
-    """Names after a statement of a library has been carried out."""
+    """Return the names defined by a statement of a library."""
     module = ast.fix_missing_locations(ast.Module(body=[node], type_ignores=[]))
     exec(compile(module, "<library>", "exec"), names)
     return names
 
 
 def trl(rows: list[dict[str, Any]], folder: Path, wheel: Path) -> None:
-    """What ``GRPOTrainer.log`` writes at the end of a step, with two reward functions and an extra column."""
+    """Write what ``GRPOTrainer.log`` writes at the end of a step, with two reward functions and an extra column."""
     log = function_in(wheel / "trl/trainer/grpo_trainer.py", "log")
     node = next(one for one in log.body if isinstance(one, ast.If) and "to_parquet" in ast.unparse(one))
     (folder / "completions").mkdir(exist_ok=True)
@@ -65,7 +65,7 @@ def trl(rows: list[dict[str, Any]], folder: Path, wheel: Path) -> None:
         "completion": [[{"role": "assistant", "content": row["completion"]}] for row in rows],
         "rewards": {
             "has_answer": rewards,
-            # It looks at thinking models only: elsewhere it gives None, which the trainer turns into NaN.
+            # It checks only thinking models: for others it returns None, which the trainer turns into NaN.
             "brevity": [float("nan") if "<think>" in row["completion"] else 0.25 for row in rows],
         },
         "extra": {"solution": [row["answer"] for row in rows]},
@@ -87,7 +87,7 @@ def trl(rows: list[dict[str, Any]], folder: Path, wheel: Path) -> None:
 
 
 def verl(rows: list[dict[str, Any]], folder: Path, wheel: Path) -> None:
-    """What ``_write_generations`` writes of a step, and a data set with the responses of its generation server."""
+    """Write what ``_write_generations`` writes for a step, and a data set with responses of its generation server."""
     node = function_in(wheel / "verl/trainer/ppo/v1/trainer_base.py", "_write_generations")
     node.decorator_list = []
     write = run(node, {"os": os, "json": json, "np": np})["_write_generations"]
@@ -117,7 +117,7 @@ def verl(rows: list[dict[str, Any]], folder: Path, wheel: Path) -> None:
 
 
 def rewardbench(rows: list[dict[str, Any]], folder: Path, wheel: Path) -> None:
-    """What the ``rewardbench`` command's ``save_jsonl`` writes: pairs with the scores of a reward model."""
+    """Write what ``save_jsonl`` of the ``rewardbench`` command writes: pairs with the scores of a reward model."""
     node = function_in(wheel / "rewardbench/rewardbench.py", "save_jsonl")
     for argument in node.args.args:
         argument.annotation = None
@@ -148,7 +148,7 @@ def rewardbench(rows: list[dict[str, Any]], folder: Path, wheel: Path) -> None:
 
 
 def batch(rows: list[dict[str, Any]], folder: Path, _wheel: Path | None = None) -> None:
-    """A batch's input and output, their bodies made and checked by the openai library's own classes."""
+    """Write a batch's input and output; the openai library's own classes create and check the bodies."""
     from openai.types.chat import ChatCompletion  # type: ignore[import-not-found]
     from openai.types.responses import Response  # type: ignore[import-not-found]
 
@@ -203,7 +203,7 @@ def _response(number: int, text: str) -> dict[str, Any]:
 
 
 def fields(rows: list[dict[str, Any]], folder: Path, _wheel: Path | None = None) -> None:
-    """A report of xVerify's evaluator, and rows of VerifierBench with the verifier's judgments."""
+    """Write a report of xVerify's evaluator, and rows of VerifierBench with the verifier's judgments."""
     results = []
     for row in rows:
         words = "Correct" if has_answer(row) else "Incorrect"
@@ -223,7 +223,7 @@ def fields(rows: list[dict[str, Any]], folder: Path, _wheel: Path | None = None)
                 "xVerify-0.5B-I_judgment_result": " correct" if len(row["completion"]) < 1000 else words,
             }
         )
-    # Once it broke off: evaluation counts that as no valid judgment.
+    # One reply was truncated: the evaluation counts that as no valid judgment.
     results[0] |= {"xVerify-0.5B-I_judgment_result": "The answer", "judge_valid": "False"}
     info = {"llm": {"model_name": "xVerify-0.5B-I", "temperature": 0.1}, "dataset": "sample", "data_num": len(rows)}
     report = {"info": info, "stat_info": {"Valid_num": len(rows) - 1}, "results": results}

@@ -1,8 +1,8 @@
-"""Run by a Python that has openrlhf's files and this package: its executor asks a reward server and a file of ours.
+"""Run by a Python that has openrlhf's files and this package: its executor calls a reward server and a custom file.
 
 python openrlhf_peer.py URL FILE   prints both answers
 
-The unpacked wheel on PYTHONPATH is enough: all of it together needs a GPU. URL is the server's ``/openrlhf``; FILE
+The unpacked wheel on PYTHONPATH suffices: installing all of it needs a GPU. URL is the server's ``/openrlhf``; FILE
 defines ``reward_func``.
 """
 

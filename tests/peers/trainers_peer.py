@@ -1,9 +1,9 @@
-"""Reads from trainers' wheels how they call reward functions; nothing of them is imported or run.
+"""Extract from trainers' wheels how they call reward functions; nothing of them is imported or run.
 
 python trainers_peer.py OUT WHEEL...   writes what tests/unit/training/test_signatures.py checks against
 
-A wheel comes from ``pip download --no-deps trl`` (verl, openrlhf). What is written holds names alone: the keywords of
-each call of a reward function, the names and defaults of a default one, the fields posted and read.
+Get a wheel with ``pip download --no-deps trl`` (verl, openrlhf). The output contains only names: the keywords of each
+call of a reward function, the names and defaults of a default one, the fields posted and read.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def text(node: ast.expr | None) -> str:
 
 
 def calls(tree: ast.AST) -> Iterator[dict[str, Any]]:
-    """Calls of reward functions, also those handed to a thread: how many positions, which keywords."""
+    """Return calls of reward functions, also those run in threads: the number of positional arguments, the keywords."""
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call):
             continue
@@ -56,7 +56,7 @@ def calls(tree: ast.AST) -> Iterator[dict[str, Any]]:
 
 
 def set_keys(tree: ast.AST, variable: str) -> list[str]:
-    """Keys that are put into a dictionary by name."""
+    """Return keys that are assigned to a dictionary by name."""
     return [
         text(target.slice)
         for node in ast.walk(tree)
@@ -76,7 +76,7 @@ def signatures(tree: ast.AST) -> Iterator[dict[str, Any]]:
 
 
 def posted(tree: ast.AST) -> list[str]:
-    """The fields of what is posted to a remote reward model."""
+    """Return the fields posted to a remote reward model."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign) and name_of(node.targets[0]) == "payload" and isinstance(node.value, ast.Dict):
             return [text(key) for key in node.value.keys]
@@ -84,7 +84,7 @@ def posted(tree: ast.AST) -> list[str]:
 
 
 def read(tree: ast.AST) -> list[str]:
-    """The fields that are read of its answer."""
+    """Return the fields read from its response."""
     return sorted(
         {
             text(node.args[0])

@@ -2,9 +2,9 @@
 
 python trl_tests_peer.py EXPORT   prints what the trainer made of the rewards; no network, no weights
 
-EXPORT is what ``workbench code evolve --export`` writes. The model is tiny and random, and each of its words is a whole
-solution, so that some completions pass, some pass in part, and some are no Python. Settings are EvolveCoder's, but for
-the lengths.
+EXPORT is the output of ``workbench code evolve --export``. The model is tiny and random, and each of its words is a
+whole solution, so that some completions pass, some pass in part, and some are not Python. Settings are EvolveCoder's,
+except for the lengths.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ class CaseTask(vf.Task[CaseData, vf.State, vf.TaskConfig]):  # type: ignore[misc
 
 
 class Model(BaseHTTPRequestHandler):
-    """Streams what it is told to say next, as OpenAI's API does."""
+    """Stream the scripted replies, as OpenAI's API does."""
 
     reply = ""
 

@@ -48,7 +48,7 @@ def batch() -> DataProto:
 
 
 def loaded(name: str) -> object:
-    """What verl's configuration loads."""
+    """Return what verl's configuration loads."""
     given = {
         "path": "pkg://workbench.training.verl",
         "name": name,

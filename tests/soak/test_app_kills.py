@@ -1,4 +1,4 @@
-"""The real app killed two hundred times while a person labels, and on until a hundred fell in or next to a write."""
+"""The real app is killed 200 times while an annotator labels, and on until 100 kills hit a write or just missed one."""
 
 from __future__ import annotations
 
@@ -17,14 +17,12 @@ from workbench.labelling import ledger
 KILLS = 200
 AT_WRITE = KILLS // 2
 MOST = 4 * KILLS
-"""Beside others who want the processor fewer kills come in time."""
+"""On a busy machine fewer kills hit a write."""
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(3600)
-def test_two_hundred_kills_lose_no_acknowledged_label(
-    tmp_path: Path, record_property: Callable[[str, object], None]
-) -> None:
+def test_200_kills_lose_no_acknowledged_label(tmp_path: Path, record_property: Callable[[str, object], None]) -> None:
     project = labelling_project(tmp_path, 60 * MOST)
     draw = random.Random(KILLS)
     kills = list[Kill]()
@@ -46,7 +44,7 @@ def states(project: Project) -> list[tuple[object, ...]]:
 
 
 def recomputed(project: Project, folder: Path) -> list[tuple[object, ...]]:
-    """The states of a copy, derived anew."""
+    """Recompute the states in a copy."""
     project.database.reader().execute("PRAGMA wal_checkpoint(TRUNCATE)")
     copy = open_project(shutil.copy(project.path, folder / "copy.db"))
     ledger.recompute(copy)

@@ -1,4 +1,4 @@
-"""Bundles made and brought home by processes that are killed a hundred times, at random steps and moments."""
+"""Bundling and merging in processes that are killed a hundred times, at random steps and moments."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KILLS = 60
 
 @pytest.mark.soak
 @pytest.mark.timeout(3600)
-def test_bundles_and_merges_that_are_killed_are_whole_or_not_there(
+def test_killed_bundles_and_merges_are_complete_or_absent(
     tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
     scene, random = Scene(tmp_path, 400), Random(KILLS)
@@ -35,6 +35,6 @@ def test_bundles_and_merges_that_are_killed_are_whole_or_not_there(
         record_property(name, number)
     print(states, merges)
     assert sum(number for state, number in states.items() if state.endswith("killed")) >= KILLS // 2
-    # A merge that continues an earlier one may end before its moment.
+    # A merge that continues an earlier one may end before the kill.
     assert merges["killed"] >= KILLS // 3
     assert merges["took something"] >= 6

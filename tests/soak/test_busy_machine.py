@@ -1,6 +1,6 @@
-"""Verdicts beside four busy loops: run after run the same file, and the recorded outcomes of real programs.
+"""Verdicts next to four busy loops: the same file in every run, and the recorded outcomes of real programs.
 
-``RUNS`` says how often; 30 by default.
+``RUNS`` sets the number of runs; 30 by default.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ RUNS = int(os.environ.get("RUNS", "30"))
 
 @contextmanager
 def busy() -> Iterator[None]:
-    """So many processes that only compute, whatever the machine has besides."""
+    """Run processes that only compute, whatever the load of the machine."""
     loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(LOOPS)]
     try:
         yield
@@ -48,7 +48,7 @@ def busy() -> Iterator[None]:
 
 
 def run(project: Project, kind: str, conditions: tuple[str, ...] = (), **options: str) -> Counter[str]:
-    """Run a verifier to its end, with two workers; items that had no more time."""
+    """Run a verifier to its end with two workers; return the number of items that timed out."""
     lease = Lease.acquire(project.database)
     assert lease is not None
     selection = Selection(tuple(parse_condition(text) for text in conditions))
@@ -60,7 +60,7 @@ def run(project: Project, kind: str, conditions: tuple[str, ...] = (), **options
 
 
 def digest(project: Project, kind: str) -> str:
-    """A hash of all that a run says, its times aside."""
+    """Return a hash of a run's output without times."""
     found = hashlib.sha256()
     for line in verdict_lines(project, kind):
         found.update(msgspec.json.encode(structs.replace(line, ms=0.0)) + b"\n")
@@ -68,7 +68,7 @@ def digest(project: Project, kind: str) -> str:
 
 
 @pytest.mark.soak
-def test_verdicts_beside_busy_loops_are_one_file(
+def test_verdicts_on_a_busy_machine_are_one_file(
     real_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(runner, "_IDLE_S", 0.0)
@@ -87,10 +87,10 @@ def test_verdicts_beside_busy_loops_are_one_file(
 
 
 @pytest.mark.soak
-def test_outcomes_of_programs_beside_busy_loops_are_those_recorded(
+def test_program_outcomes_on_a_busy_machine_match_the_recorded(
     shared_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Times out where it was recorded, and nowhere else; one solution's outcomes follow the hash seed."""
+    """Programs time out exactly where it was recorded; one solution's outcomes depend on the hash seed."""
     monkeypatch.setattr(runner, "_IDLE_S", 0.0)
     try:
         best_level()

@@ -1,4 +1,4 @@
-"""Sixteen people claim and label at once while a verifier stores 20,000 verdicts a second."""
+"""Sixteen annotators reserve and label items while a verifier stores 20,000 verdicts a second."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from tests.claiming import assigned, labelled, overtaken, quotas, rank, verifyin
 
 ITEMS, PEOPLE, ROWS_A_SECOND = 300, 16, 20_000
 MOST_OVERTAKEN = 2
-"""Times by each of the others: 99 submits in a hundred."""
+"""How often each of the others may overtake a submit, for 99 submits in a hundred."""
 
 
 @pytest.mark.soak
-def test_sixteen_people_fill_every_quota_exactly_beside_a_verifier(tmp_path: Path) -> None:
+def test_annotators_fill_every_quota_exactly_during_a_run(tmp_path: Path) -> None:
     project = assigned(tmp_path, ITEMS, PEOPLE, others=ROWS_A_SECOND - ITEMS)
     with verifying(project, ROWS_A_SECOND) as pace:
         times = work(project, PEOPLE)
@@ -39,7 +39,7 @@ def test_sixteen_people_fill_every_quota_exactly_beside_a_verifier(tmp_path: Pat
 
 
 @pytest.mark.soak
-def test_restless_people_fill_every_quota_exactly(tmp_path: Path) -> None:
+def test_restless_annotators_fill_every_quota_exactly(tmp_path: Path) -> None:
     project = assigned(tmp_path, ITEMS, PEOPLE)
     work(project, PEOPLE, restless=True)
     assert labelled(project) == ITEMS

@@ -1,6 +1,6 @@
-"""Nodes of a Ray cluster, their actors and the driver killed twenty times each while verdicts come; skips without Ray.
+"""Ray nodes, actors and the driver are killed twenty times each while verdicts arrive; skipped without Ray.
 
-Runs follow upon one another until there were that many kills; each has to end with the bytes of a run on this machine.
+Runs are repeated until there were that many kills; each must end with the same bytes as a local run.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from workbench.runs.run_status import run_info
 KILLS = 20
 ITEMS = 50_000
 COPIES = 12
-"""Of the sample's solutions, each with a name of its own."""
+"""Copies of the sample's solutions, each with a different name."""
 
 
 def kill_actor(nodes: Nodes, project: Project) -> bool:
@@ -63,7 +63,7 @@ def nodes() -> Iterator[Nodes]:
 
 @pytest.fixture(scope="module", params=["rules", "execution"])
 def judged(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path, Path]:
-    """A verifier, what it is to judge, and the same judged here."""
+    """Return a verifier, its input, and the result of a local run."""
     kind, folder = str(request.param), tmp_path_factory.mktemp("judged")
     project = make_project(folder, rows(ITEMS)) if kind == "rules" else solutions(folder)
     project.close()
@@ -75,7 +75,7 @@ def judged(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 def solutions(folder: Path) -> Project:
-    """The sample's problems, and its solutions several times."""
+    """Create the sample's problems, and its solutions several times."""
     need_a_sandbox()
     sample = ROOT / "sample_data"
     lines = (sample / "code_solutions.jsonl").read_text().splitlines()
@@ -93,7 +93,7 @@ def solutions(folder: Path) -> Project:
 @pytest.mark.soak
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("kill", [kill_actor, kill_node, kill_driver])
-def test_twenty_kills_lose_and_double_nothing(
+def test_twenty_kills_lose_and_duplicate_nothing(
     nodes: Nodes, judged: tuple[str, Path, Path], tmp_path: Path, kill: Callable[[Nodes, Project], bool]
 ) -> None:
     kind, empty, local = judged
@@ -106,7 +106,7 @@ def test_twenty_kills_lose_and_double_nothing(
             done = 0
             while process.poll() is None:
                 now = stored(project)
-                # Each falls while verdicts come, and after some that the last one left to come.
+                # Kills happen while verdicts arrive, and after some have arrived since the last kill.
                 if now > done and not has_ended(project):
                     killed += kill(nodes, project)
                     done = now + random.randrange(ITEMS // 20 if kind == "rules" else 20)

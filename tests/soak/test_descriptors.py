@@ -1,4 +1,4 @@
-"""Programs that are at work for minutes hold as many descriptors at the end as when all of them were open first."""
+"""Programs that run for minutes do not accumulate file descriptors."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ pytestmark = [pytest.mark.soak, pytest.mark.timeout(600)]
 
 SETTLING_S, WATCHED_S = 20.0, 90.0
 SPARE = 4
-"""A connection, or a file that is being written, more or less."""
+"""Tolerance for a connection, or a file that is being written."""
 
 
 def held() -> int:
-    """The descriptors of this process, its children and theirs."""
+    """Return the number of descriptors of this process and its descendants."""
     me, found = psutil.Process(), 0
     for process in (me, *me.children(recursive=True)):
         with suppress(psutil.NoSuchProcess):
@@ -39,7 +39,7 @@ def held() -> int:
 
 
 def most(pid: int, seconds: float) -> int:
-    """The most descriptors that a process has within a time."""
+    """Return the largest number of descriptors that a process has within a time."""
     process, found, until = psutil.Process(pid), 0, time.monotonic() + seconds
     while time.monotonic() < until:
         found = max(found, process.num_fds())
@@ -47,7 +47,7 @@ def most(pid: int, seconds: float) -> int:
     return found
 
 
-def test_a_run_on_a_judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_run_on_a_judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install_plugin(tmp_path, monkeypatch)
     with runner_ends(make_project(tmp_path, rows(20_000))) as project, faulty.launched(latency=0.2) as model:
         info = start(project, VERIFIER, options(model.url, concurrency=8))
@@ -58,7 +58,7 @@ def test_a_run_on_a_judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert after <= before + SPARE
 
 
-def test_the_driver_of_nodes(tmp_path: Path) -> None:
+def test_driver_of_nodes(tmp_path: Path) -> None:
     with cluster() as nodes, runner_ends(make_project(tmp_path, answers(400_000))) as project:
         assert nodes.nodes
         info = start(project, "rules", on="ray")
@@ -70,7 +70,7 @@ def test_the_driver_of_nodes(tmp_path: Path) -> None:
     assert after <= before + SPARE
 
 
-def test_a_reward_server_with_a_database(tmp_path: Path) -> None:
+def test_reward_server_with_a_database(tmp_path: Path) -> None:
     project = make_project(tmp_path)
     project.close()
     with faulty.launched(latency=0.02) as model:
@@ -93,7 +93,7 @@ def test_a_reward_server_with_a_database(tmp_path: Path) -> None:
     assert after <= before + SPARE
 
 
-async def test_the_served_app_in_which_somebody_labels(tmp_path: Path) -> None:
+async def test_served_app_during_labelling(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(4_000))
     assign(project, ["ann"], per_item=1)
 

@@ -1,4 +1,4 @@
-"""Commands killed once at every point where something comes to stay: whole or not there, left-overs swept by the next.
+"""Kill commands at every point that changes files: all or nothing is left, and the next command sweeps leftovers.
 
 See `tests.killed_points` for what a point is.
 """
@@ -41,10 +41,10 @@ class Case(NamedTuple):
     """A command.
 
     Attributes:
-        words: What it is called with.
-        outcome: What it has left; fails on anything but all or nothing.
-        done: The outcome of one that came to its end.
-        again: What is called next, to sweep; None for the same.
+        words: The arguments of the command.
+        outcome: Returns what the command left; fails unless it is all or nothing.
+        done: The outcome of a command that finished.
+        again: The arguments of the next command, which sweeps; None for the same.
     """
 
     words: str
@@ -54,7 +54,7 @@ class Case(NamedTuple):
 
 
 def items(path: Path) -> int:
-    """How many items a whole database shows."""
+    """Return the number of items in an intact database."""
     with closing(Database(path)) as database:
         reader = database.reader()
         assert reader.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
@@ -77,7 +77,7 @@ def imported(folder: Path) -> str:
 
 
 def imported_anew(folder: Path) -> str:
-    """A database that is made for an import stands there empty before it."""
+    """A database created for an import exists empty before it."""
     return {0: "old", MORE: "new"}[items(folder / "new.db") if (folder / "new.db").exists() else 0]
 
 
@@ -104,7 +104,7 @@ def bundled(folder: Path) -> str:
 
 
 def merged(folder: Path) -> str:
-    """Items come home one after the other, each whole."""
+    """Items are merged one after the other, each completely."""
     with closing(open_project(folder / "p.db")) as project:
         assert ledger.states_differ(project) == 0
     items(folder / "p.db")
@@ -176,7 +176,7 @@ CASES = {
 
 @pytest.fixture(scope="module")
 def given(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A project of the sample with labels, a frozen set and slots that are open, and files to read."""
+    """Create a project of the sample with labels, a frozen set, open slots, and files to read."""
     folder = tmp_path_factory.mktemp("given")
     with closing(sample_project(folder / "p.db")) as project:
         freeze(project)
@@ -204,7 +204,7 @@ def run() -> Iterator[Killer]:
 
 @pytest.fixture
 def fresh(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[str], Path]:
-    """Makes a folder in which a command can be run."""
+    """Return a function that creates a folder for running a command."""
 
     def make(name: str) -> Path:
         folder = tmp_path / "place"
@@ -232,7 +232,7 @@ def _put_rich(rich: Path, path: Path, name: str) -> None:
 
 
 def _without_labels(folder: Path) -> None:
-    """Put a new project without labels in the place of ``p.db``, and a copy of it with labels next to it."""
+    """Replace ``p.db`` by a project without labels, and put a copy of it with labels next to it."""
     for part in ("p.db", "p.db.labels.jsonl"):
         (folder / part).unlink()
     with closing(open_project(folder / "p.db", create=True)) as project:
@@ -248,12 +248,12 @@ def require_swept(folder: Path) -> None:
 
 
 def kill_at(run: Killer, fresh: Callable[[str], Path], name: str, point: int) -> str:
-    """Kill a command at a point, look at what it left, and see that the next one sweeps; returns the outcome."""
+    """Kill a command at a point, check what it left, and check that the next one sweeps; return the outcome."""
     case, folder = CASES[name], fresh(name)
     assert run.run(folder, *case.words.split(), point=point).killed
     found = case.outcome(folder)
     if name == "restore itself":
-        # It was ended there.
+        # The command was killed there.
         case = case._replace(words="restore p.db copy.db")
     ended = run.run(folder, *(case.again or case.words).split())
     assert not ended.killed
@@ -264,7 +264,7 @@ def kill_at(run: Killer, fresh: Callable[[str], Path], name: str, point: int) ->
 
 
 def passed(run: Killer, fresh: Callable[[str], Path], name: str) -> list[str]:
-    """The points of a command that comes to its end."""
+    """Return the points of a command that finishes."""
     case, folder = CASES[name], fresh(name)
     done = run.run(folder, *case.words.split())
     assert (done.killed, done.code) == (False, 0), name
@@ -275,9 +275,7 @@ def passed(run: Killer, fresh: Callable[[str], Path], name: str) -> list[str]:
 
 @pytest.mark.soak
 @pytest.mark.parametrize("name", ["restore over a crash", pytest.param("migrate", marks=pytest.mark.soak)])
-def test_what_is_killed_beside_a_rename_is_whole_or_not_there(
-    run: Killer, fresh: Callable[[str], Path], name: str
-) -> None:
+def test_kill_next_to_a_rename_leaves_all_or_nothing(run: Killer, fresh: Callable[[str], Path], name: str) -> None:
     points = passed(run, fresh, name)
     named = max(number for number, point in enumerate(points, 1) if point in ("rename", "replace", "link"))
     for point in (named, named + 1):
@@ -287,7 +285,7 @@ def test_what_is_killed_beside_a_rename_is_whole_or_not_there(
 @pytest.mark.soak
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("name", CASES)
-def test_what_is_killed_at_any_point_is_whole_or_not_there(
+def test_kill_at_any_point_leaves_all_or_nothing(
     run: Killer, fresh: Callable[[str], Path], name: str, record_property: Callable[[str, object], None]
 ) -> None:
     points = passed(run, fresh, name)

@@ -1,6 +1,6 @@
-"""Every command on a disk that is full, or fills up while it runs: what was not done is said and not half done.
+"""Every command on a disk that is full or fills up while it runs: a command fails with an error or does all its work.
 
-The short form of it is tests/unit/app/cli/test_full_disk.py.
+The short form is tests/unit/app/cli/test_full_disk.py.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LEFT = (0, 4_096, 20_000, 45_000, 80_000, 150_000, 300_000, 600_000, 1_500_000, 
 
 
 @pytest.fixture(scope="module")
-def given(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CommandInput]:
+def command_input(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CommandInput]:
     with prepared(tmp_path_factory.mktemp("template"), with_server=True) as found:
         yield found
 
@@ -39,21 +39,21 @@ def disk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SmallDisk]:
 
 
 @pytest.mark.parametrize("command", [*COMMANDS, *SERVED, *READS])
-def test_a_command_does_all_or_says_that_it_did_not(
-    given: CommandInput, disk: SmallDisk, command: str, monkeypatch: pytest.MonkeyPatch
+def test_command_does_all_its_work_or_reports_failure(
+    command_input: CommandInput, disk: SmallDisk, command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # What doctor does elsewhere takes seconds; and the disk is small anyway.
+    # The doctor's other checks take seconds, and the disk is small anyway.
     monkeypatch.setattr("workbench.care.backups.MIN_FREE_BYTES", 0)
     monkeypatch.setattr("workbench.care.backups.check_sandbox", list)
     lefts = LEFT[::2] if command in SERVED else LEFT
-    print(command, dict(Trial(given, disk, command).run(lefts)), flush=True)
+    print(command, dict(Trial(command_input, disk, command).run(lefts)), flush=True)
 
 
-def test_a_runner_waits_for_room_and_goes_on(given: CommandInput, disk: SmallDisk) -> None:
+def test_runner_waits_for_space_and_continues(command_input: CommandInput, disk: SmallDisk) -> None:
     disk.empty()
     place = disk.path / "run" / "p.db"
     place.parent.mkdir()
-    shutil.copy(given.folder / "p.db", place)
+    shutil.copy(command_input.folder / "p.db", place)
     command = [sys.executable, "-m", "workbench", "verify", str(place), "exact", "--name", "fresh"]
     log = place.with_name("p.db.runner.log")
     for left in (60_000, 70_000, 80_000, 100_000, 4_000_000):

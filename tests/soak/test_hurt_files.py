@@ -1,4 +1,4 @@
-"""Files hurt at random places, and kills among rescue and repair: doctor is right, no label is lost."""
+"""Files are damaged at random places, and rescue and repair are killed: doctor is right, no label is lost."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def labels(path: Path) -> dict[int, dict[str, object]]:
         return {row["id"]: dict(row) for row in connection.execute("SELECT * FROM label_events")}
 
 
-def test_at_random_places_doctor_is_right_and_every_readable_label_comes_back(tmp_path: Path) -> None:
+def test_doctor_is_right_and_rescue_finds_every_readable_label(tmp_path: Path) -> None:
     (tmp_path / "whole").mkdir()
     whole = rich_project(tmp_path / "whole")
     names, given = owners(whole), labels(whole)
@@ -58,7 +58,7 @@ def test_at_random_places_doctor_is_right_and_every_readable_label_comes_back(tm
         try:
             found = rescue(path, out)
         except StoreError as error:
-            # Without its list of tables SQLite can make nothing of a file.
+            # Without its list of tables SQLite can't read a file at all.
             if "sqlite_schema" not in {names.get(one) for one in damage.pages}:
                 wrong.append(f"{told}: {error}")
             continue
@@ -72,7 +72,7 @@ def test_at_random_places_doctor_is_right_and_every_readable_label_comes_back(tm
 
 
 @pytest.mark.parametrize("verb", ["rescue", "repair"])
-def test_a_kill_leaves_a_whole_database_or_none(tmp_path: Path, verb: str) -> None:
+def test_kill_leaves_an_intact_database_or_none(tmp_path: Path, verb: str) -> None:
     (tmp_path / "whole").mkdir()
     whole = rich_project(tmp_path / "whole")
     given = labels(whole)
@@ -84,7 +84,7 @@ def test_a_kill_leaves_a_whole_database_or_none(tmp_path: Path, verb: str) -> No
     ended = 0
     for _ in range(KILLS):
         for file in tmp_path.iterdir():
-            # What a killed command leaves in the making is the next one's to sweep.
+            # The next command sweeps the partial files of a killed one.
             if file.is_file() and not file.name.startswith("."):
                 file.unlink()
         if verb == "repair":

@@ -1,6 +1,6 @@
-"""The real rows go to Label Studio's SDK and to Argilla's classes, and come back the same.
+"""The real rows survive a round trip through Label Studio's SDK and Argilla's classes.
 
-Both live in environments of their own: LABEL_STUDIO_PYTHON and ARGILLA_PYTHON name their interpreters.
+Both are installed in separate environments: LABEL_STUDIO_PYTHON and ARGILLA_PYTHON name their interpreters.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def peer(variable: str, script: str, *arguments: object) -> None:
 
 @pytest.fixture
 def home(tmp_path: Path, real_file: Path) -> Project:
-    """The real rows, each labelled by two people."""
+    """Create a project with the real rows, each labelled by two annotators."""
     project = open_project(tmp_path / "home.db", create=True)
     import_files(project, plan_import([real_file]), dataset="hard")
     keys = project.database.reader().execute("SELECT key FROM completions ORDER BY id").fetchall()
@@ -50,7 +50,7 @@ def home(tmp_path: Path, real_file: Path) -> Project:
 
 
 def require_same(home: Project, folder: Path, file: Path, real_file: Path) -> None:
-    """A new project made of the file has the same items, byte for byte, and the same labels."""
+    """Check that a new project made from the file has the same items, byte for byte, and the same labels."""
     again = open_project(folder / "again.db", create=True)
     import_files(again, plan_import([file]), dataset="hard")
     assert import_labels(again, file).refused == 0
@@ -66,7 +66,7 @@ def _labels(project: Project) -> list[Any]:
 
 @pytest.mark.soak
 @pytest.mark.real_data
-def test_the_real_rows_go_through_label_studio(home: Project, tmp_path: Path, real_file: Path) -> None:
+def test_real_rows_survive_label_studio(home: Project, tmp_path: Path, real_file: Path) -> None:
     tasks, config = tmp_path / "tasks.json", tmp_path / "config.xml"
     config.write_text(CONFIG, encoding="utf-8")
     export(home, ExportOptions(file=tasks, format="label-studio", names=True, sighted=True))
@@ -78,7 +78,7 @@ def test_the_real_rows_go_through_label_studio(home: Project, tmp_path: Path, re
 
 @pytest.mark.soak
 @pytest.mark.real_data
-def test_the_real_rows_go_through_argilla(home: Project, tmp_path: Path, real_file: Path) -> None:
+def test_real_rows_survive_argilla(home: Project, tmp_path: Path, real_file: Path) -> None:
     export(home, ExportOptions(file=tmp_path / "records.json", format="argilla", names=True, sighted=True))
     peer("ARGILLA_PYTHON", "argilla_peer.py", "again", tmp_path / "records.json", tmp_path / "out.json")
     require_same(home, tmp_path, tmp_path / "out.json", real_file)

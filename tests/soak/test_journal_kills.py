@@ -12,5 +12,5 @@ from tests.unit.core.database.test_journal import destroyed_after_kills
 
 @pytest.mark.soak
 @pytest.mark.timeout(1800)
-def test_after_two_hundred_kills_the_journal_alone_has_every_saved_label(tmp_path: Path) -> None:
+def test_journal_has_every_saved_label_after_200_kills(tmp_path: Path) -> None:
     destroyed_after_kills(make_project(tmp_path, numbered(4)), 200)

@@ -1,4 +1,4 @@
-"""A stack's run killed before and after each commit and at each call of each judge; resumed, and killed again."""
+"""A stack's run is killed before and after each commit and at each call of each judge, resumed, and killed again."""
 
 from __future__ import annotations
 
@@ -12,32 +12,30 @@ from workbench.config.file import FOLDER_VARIABLE
 
 
 @pytest.mark.soak
-def test_a_stacks_run_killed_at_every_point_is_the_run_that_was_not(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_run_killed_at_every_point_equals_an_uninterrupted_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "own"))
-    with scenario(tmp_path) as made:
-        wanted, commits = made.uninterrupted()
+    with scenario(tmp_path) as setup:
+        expected, commits = setup.uninterrupted()
         kills = 0
         for number in range(1, commits + 1):
             for after in (False, True):
-                kills += check_killed(made, wanted, Commit(number, after))
+                kills += check_killed(setup, expected, Commit(number, after))
         for server, calls in (("cheap", CHEAP), ("dear", DEAR)):
             for call in range(1, calls + 1):
-                kills += check_killed(made, wanted, killed=Place(server, call))
+                kills += check_killed(setup, expected, killed=Place(server, call))
         for again in range(1, commits):
-            kills += check_killed(made, wanted, killed=Place("dear", 1 + again % DEAR), again=again)
-        # How many commits there are differs a little from run to run.
+            kills += check_killed(setup, expected, killed=Place("dear", 1 + again % DEAR), again=again)
+        # The number of commits varies slightly from run to run.
         assert kills > 2 * (commits - 6) + CHEAP + DEAR + commits
 
 
 @pytest.mark.soak
-def test_budgets_and_pauses_hold_over_kills_at_every_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_budgets_and_pauses_survive_kills_at_every_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "own"))
-    with scenario(tmp_path) as made:
-        wanted, _ = made.uninterrupted()
+    with scenario(tmp_path) as setup:
+        expected, _ = setup.uninterrupted()
         for call in (1, 2, 3):
-            check_budget(made, wanted, call)
+            check_budget(setup, expected, call)
         for call in range(1, DEAR):
             for later in (1, DEAR):
-                check_pause(made, wanted, call, later)
+                check_pause(setup, expected, call, later)

@@ -1,4 +1,4 @@
-"""Publish and import killed at random moments: whole or not there, and what was left over is swept by the next."""
+"""Publish and import are killed at random moments: all or nothing is left, and the next command sweeps leftovers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ROWS = 3_000
 
 
 def _killed(command: list[object], after: float) -> bool:
-    """Run a command and kill it after so long; whether it was still at work."""
+    """Run a command and kill it after some seconds; return whether it was still running."""
     with subprocess.Popen(
         [sys.executable, "-m", "workbench", *map(str, command)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     ) as running:
@@ -49,7 +49,7 @@ def _parts(folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("what", ["publish", "import new", "import"])
-def test_a_kill_leaves_all_or_nothing(tmp_path: Path, what: str) -> None:
+def test_kill_leaves_all_or_nothing(tmp_path: Path, what: str) -> None:
     given = prepare(tmp_path)
     rows = [
         {"question_id": f"k{n}", "completion_id": f"k{n}", "question": f"{n}?", "answer": "1", "completion": "x" * 900}
@@ -78,7 +78,7 @@ def test_a_kill_leaves_all_or_nothing(tmp_path: Path, what: str) -> None:
         fresh()
         was_at_work = _killed(commands[what], lasts * chance.uniform(0.2, 1.0))
         killed += was_at_work
-        # It was measured while neighbours were busy, too.
+        # The duration was measured on a busy machine, too.
         lasts *= 1.0 if was_at_work else 0.8
         left += bool(_parts(place))
         if what == "publish":

@@ -1,6 +1,6 @@
-"""A published folder: datasets loads it, and a kill at any time leaves it whole or not there.
+"""A published folder: datasets loads it, and a kill at any time leaves it complete or absent.
 
-datasets lives in an environment of its own: DATASETS_PYTHON names its interpreter.
+datasets is installed in a separate environment: DATASETS_PYTHON names its interpreter.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def test_datasets_reads_the_folder(tmp_path: Path) -> None:
     assert now | {"read_by": None} == then | {"read_by": None}
 
 
-def test_a_kill_leaves_a_whole_folder_or_none(tmp_path: Path) -> None:
+def test_kill_leaves_a_complete_folder_or_none(tmp_path: Path) -> None:
     project = sample_project(tmp_path / "p.db")
     freeze(project)
     project.close()

@@ -1,4 +1,4 @@
-"""The full form: every real row and every row of the sample, read to its end in a browser."""
+"""The full form: every real row and every row of the sample is read to its end in a browser."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ WHOLE = {"question": "Q", "answer": "R", "completion": "C"}
 """The texts of a row, and the keys that open them."""
 READINGS = 3
 _PATIENCE = 8
-"""Tenths of a second without a sign after which a pane is at its end."""
+"""Tenths of a second without a frame after which a pane counts as read."""
 
 _ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[=>()][A-Z0-9]?)")
 
 
 async def settled(page: Page) -> bool:
-    """Until nothing more is drawn; whether anything was."""
+    """Wait until nothing more is drawn; return whether anything was."""
     first = seen = len(page.drawn)
     for _ in range(_PATIENCE):
         await asyncio.sleep(0.1)
@@ -43,7 +43,7 @@ async def settled(page: Page) -> bool:
 
 
 async def read(page: Page, key: str) -> str:
-    """All that is drawn while the whole text behind a key is opened and paged through."""
+    """Return everything drawn while the text behind a key is opened and paged through."""
     page.drawn = ""
     await page.page.keyboard.press(key)
     await settled(page)
@@ -59,7 +59,7 @@ async def read(page: Page, key: str) -> str:
 
 
 async def unseen(page: Page, row: dict[str, Any]) -> list[tuple[str, str]]:
-    """Each text of a row that isn't seen whole, and what of it; what a slow machine kept back is looked for again."""
+    """Return each text of a row that was not seen completely, with the missing part; read it again on slow machines."""
     left = dict(WHOLE)
     lost: dict[str, str] = {}
     seen = dict.fromkeys(WHOLE, "")
@@ -72,7 +72,7 @@ async def unseen(page: Page, row: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def next_up(project: Project) -> str | None:
-    """The id of the completion before the annotator; None at the end."""
+    """Return the id of the annotator's next completion; None at the end."""
     row = (
         project.database.reader()
         .execute(
@@ -85,12 +85,12 @@ def next_up(project: Project) -> str | None:
 
 
 def is_over(project: Project, completion: str) -> bool:
-    """Whether another one is before the annotator."""
+    """Return whether the annotator has another completion."""
     return next_up(project) != completion
 
 
 def lost_of(text: str, seen: str) -> str:
-    """What of a text was not seen, neither as prose nor, where all of it is a formula, as that; thoughts are folded."""
+    """Return the part of a text that was not seen, as prose or as one formula; thoughts are folded."""
     text = text.rpartition("</think>")[2]
     return first_lost(wanted(text), seen) and first_lost(must_be_seen(text), seen)
 
@@ -98,7 +98,7 @@ def lost_of(text: str, seen: str) -> str:
 @pytest.mark.soak
 @pytest.mark.real_data
 @pytest.mark.timeout(3600)
-async def test_every_row_is_read_whole(tmp_path: Path, real_rows: list[dict[str, Any]], chromium: Any) -> None:
+async def test_every_row_can_be_read_completely(tmp_path: Path, real_rows: list[dict[str, Any]], chromium: Any) -> None:
     own = [json.loads(line) for line in (SAMPLE / "tuples.jsonl").read_text(encoding="utf-8").splitlines()]
     rows = real_rows + own
     project = make_project(tmp_path, [{**row, "reference": row["answer"]} for row in rows])

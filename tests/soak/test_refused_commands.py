@@ -1,6 +1,6 @@
-"""2,000 items by the command, on each of five servers that refuse, in real time: no more than 5 % of the calls in vain.
+"""2,000 items by the command, on five servers that reject calls, in real time: at most 5 % of the calls are wasted.
 
-Waits are those that the server asks for: its minute has six seconds, its overload the whole 90.
+Waits are those that the server requests: its minute has six seconds, its overload lasts 90.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ IN_VAIN = ITEMS // 20
     ],
     ids=["overloaded", "fifty a minute", "malformed"],
 )
-def test_a_run_ends_with_all_verdicts(tmp_path: Path, refusing: Refusing) -> None:
+def test_run_ends_with_all_verdicts(tmp_path: Path, refusing: Refusing) -> None:
     with refused_command(tmp_path, refusing, ITEMS) as run:
         run.check_whole(run.start())
         print(f"{refusing.requests} calls, {refusing.wasted} in vain, {refusing.cost:.4f} dollars")
@@ -48,7 +48,7 @@ def test_a_run_ends_with_all_verdicts(tmp_path: Path, refusing: Refusing) -> Non
     [(served_a_day(700), "requests per day"), (revoked_after(1_000), "key has been revoked")],
     ids=["daily quota", "revoked key"],
 )
-def test_a_run_pauses_and_goes_on(
+def test_run_pauses_and_continues(
     tmp_path: Path, refuses: Refuses, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     refusing = Refusing(refuses, speed=1)

@@ -1,4 +1,4 @@
-"""Runs on servers that refuse, the full form: 2,000 items through each, with no more than 5 % of the calls in vain."""
+"""Runs on servers that reject calls, the full form: 2,000 items each, with at most 5 % of the calls wasted."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ IN_VAIN = ITEMS // 20
     [Refusing(overloaded_for(90), speed=1), Refusing(fifty_every(60), speed=40), Refusing(never, cuts=33)],
     ids=["overloaded", "fifty a minute", "malformed"],
 )
-def test_a_run_ends_with_all_verdicts(tmp_path: Path, refusing: Refusing) -> None:
+def test_run_ends_with_all_verdicts(tmp_path: Path, refusing: Refusing) -> None:
     with refused_run(tmp_path, refusing, ITEMS) as run:
         run.check_whole(run.start())
         assert 0 < refusing.wasted <= IN_VAIN
@@ -40,7 +40,7 @@ def test_a_run_ends_with_all_verdicts(tmp_path: Path, refusing: Refusing) -> Non
     [(served_a_day(700), "requests per day"), (revoked_after(1_000), "key has been revoked")],
     ids=["daily quota", "revoked key"],
 )
-def test_a_run_pauses_and_goes_on(
+def test_run_pauses_and_continues(
     tmp_path: Path, refuses: Refuses, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     refusing = Refusing(refuses)

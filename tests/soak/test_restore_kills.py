@@ -1,4 +1,4 @@
-"""restore, backup and archives killed at any moment: whole or not there, what stood there findable, no left-overs."""
+"""restore, backup and archives are killed at any moment: the old or the new file is intact, and no leftovers remain."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ LABELLED, COPIED = 5, 2
 
 
 def models(path: Path) -> int:
-    """How many models a whole database has."""
+    """Return the number of models in an intact database."""
     with closing(Database(path)) as database:
         assert database.reader().execute("PRAGMA integrity_check").fetchone() == ("ok",)
         found: int = database.reader().execute("SELECT count(*) FROM models").fetchone()[0]
@@ -45,7 +45,7 @@ def models(path: Path) -> int:
 
 @pytest.fixture(scope="module")
 def scene(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """``p.db``, its earlier copy, an archive, and ``crashed.db`` whose log holds what came last."""
+    """Create ``p.db``, an earlier copy, an archive, and ``crashed.db`` whose last transactions are only in its log."""
     folder = tmp_path_factory.mktemp("scene")
     project = make_project(folder, numbered(600))
     with project.database.write() as connection:
@@ -77,7 +77,7 @@ def start(command: Sequence[str]) -> list[str]:
 
 
 def kill(command: Sequence[str], folder: Path, aim: float, draw: random.Random) -> bool:
-    """Kill a command: some at a moment of its time, most just after one of its files appeared or changed."""
+    """Kill a command: sometimes at a random moment, mostly right after one of its files appeared or changed."""
     before = listing(folder)
     with subprocess.Popen(
         start(command), cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
@@ -110,7 +110,7 @@ def listing(folder: Path) -> list[tuple[str, int, int]]:
 
 
 def outcome(folder: Path, name: str) -> str:
-    """What is there after a kill: the whole old or the whole new."""
+    """Return whether the old or the new file is there; it must be intact."""
     if name == "restore an archive":
         return "new" if (folder / "new.db").exists() and models(folder / "new.db") == COPIED else "old"
     if name == "backup":
@@ -129,7 +129,7 @@ def outcome(folder: Path, name: str) -> str:
 
 
 def no_leftovers(folder: Path, name: str) -> None:
-    """The next command of the kind sweeps what the killed one left."""
+    """Check that the next command of the kind removes the leftovers."""
     if name == "restore an archive" and (folder / "new.db").exists():
         (folder / "new.db").unlink()
     subprocess.run(start(COMMANDS[name]), cwd=folder, check=True, capture_output=True)
@@ -157,7 +157,7 @@ def kills(scene: Path, folder: Path, name: str, number: int, seed: int) -> Count
 
 @pytest.mark.soak
 @pytest.mark.parametrize("name", COMMANDS)
-def test_whatever_is_killed_is_whole_or_not_there(scene: Path, tmp_path: Path, name: str) -> None:
+def test_killed_command_leaves_an_intact_file_or_none(scene: Path, tmp_path: Path, name: str) -> None:
     found = kills(scene, tmp_path, name, 15, 1)
     print(name, dict(found))
     assert found["old"] or found["new"]
@@ -189,8 +189,8 @@ for n in itertools.count():
 
 
 @pytest.mark.soak
-def test_no_acknowledged_label_is_lost_to_restores_under_writers_that_come_and_go(tmp_path: Path) -> None:
-    """What was acknowledged is in the database or in one that was kept, and each of them is whole."""
+def test_restores_during_writes_lose_no_acknowledged_label(tmp_path: Path) -> None:
+    """Every acknowledged label is in the database or in a preserved copy, and each of them is intact."""
     path = tmp_path / "p.db"
     project = make_project(tmp_path, numbered(4))
     backup(project.database, tmp_path / "copy.db")
@@ -221,7 +221,7 @@ def test_no_acknowledged_label_is_lost_to_restores_under_writers_that_come_and_g
 
 
 @pytest.mark.soak
-def test_no_database_is_taken_from_under_who_writes_to_it(tmp_path: Path) -> None:
+def test_restore_never_replaces_a_database_in_use(tmp_path: Path) -> None:
     path = tmp_path / "p.db"
     project = make_project(tmp_path, numbered(4))
     backup(project.database, tmp_path / "copy.db")

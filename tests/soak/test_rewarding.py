@@ -1,4 +1,4 @@
-"""An hour of training against the reward server, with hostile inputs, and a server that is killed in the middle."""
+"""An hour of training against the reward server, with hostile inputs, and a server that is killed half-way."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HOUR = 200_000
 
 PARTS = 8
 FILLING_PARTS = 2
-"""Parts after which caches and the heap of each process are filled; workers grow no further beyond that."""
+"""Fraction of the requests after which caches and heaps are full; memory must not grow further beyond it."""
 GROWTH_MB = 50.0
 KILLS = 5
 
@@ -29,7 +29,7 @@ def require_all_right(counts: Counter[str], requests: int) -> None:
 
 
 @pytest.mark.soak
-def test_an_hour_s_requests_get_their_answers_and_memory_stays(tmp_path: Path) -> None:
+def test_every_request_of_an_hour_is_answered_in_constant_memory(tmp_path: Path) -> None:
     cases = gathered()
     with launched(tmp_path) as server:
         server.until_ready()
@@ -44,15 +44,15 @@ def test_an_hour_s_requests_get_their_answers_and_memory_stays(tmp_path: Path) -
 
 
 @pytest.mark.soak
-def test_a_server_that_is_killed_and_started_anew_loses_nothing(tmp_path: Path) -> None:
-    """Clients that ask again until they are answered get every answer, the right one and their own."""
+def test_killed_and_restarted_server_loses_nothing(tmp_path: Path) -> None:
+    """Clients that retry get every response, and the right one."""
     requests = HOUR // PARTS
     with ExitStack() as servers:
         server = servers.enter_context(launched(tmp_path))
         load = Load(server, gathered())
 
         async def kill() -> Launched:
-            """Kill the server each time another part of the answers has come, and start another in its place."""
+            """Kill the server after each further part of the responses, and start another in its place."""
             living = server
             for turn in range(1, KILLS + 1):
                 while load.tally.counts["answers"] < turn * requests // (KILLS + 1):

@@ -1,4 +1,4 @@
-"""The runner killed fifty times, each proven to fall while verdicts were being stored, and one that stands still."""
+"""The runner is killed fifty times, each time while verdicts are being stored, and suspended once."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ITEMS = 25_000
 
 @pytest.mark.soak
 @pytest.mark.parametrize("kind", ["slow", "slow-apart", "staged"])
-def test_fifty_kills_lose_and_repeat_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+def test_fifty_kills_lose_and_repeat_nothing_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     install_plugin(tmp_path, monkeypatch)
     journal = tmp_path / "journal"
     options = {"ms": "5", "journal": str(journal)}
@@ -51,7 +51,5 @@ def test_fifty_kills_lose_and_repeat_nothing(tmp_path: Path, monkeypatch: pytest
 
 @pytest.mark.soak
 @pytest.mark.timeout(300)
-def test_a_runner_that_is_stopped_for_a_minute_stays_the_only_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_runner_suspended_for_a_minute_stays_the_only_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     check_suspended_runner(tmp_path, monkeypatch, seconds=60.0)

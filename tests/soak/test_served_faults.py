@@ -1,4 +1,4 @@
-"""Runs on model servers, the full form: a server that fails one call in five, kills, and a runner that stands still."""
+"""Runs on model servers, the full form: a server that fails one call in five, kills, and a suspended runner."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KILLS = 5
 
 
 @pytest.mark.soak
-def test_twenty_per_cent_faults_lose_and_repeat_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_20_percent_faults_lose_and_repeat_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install_plugin(tmp_path, monkeypatch)
     with runner_ends(make_project(tmp_path, rows(2_000))) as project, launched(latency=0.2, faulty=True) as stub:
         ended = wait(project, start(project, VERIFIER, options(stub.url, concurrency=AT_ONCE, timeout=5)).run)
@@ -31,7 +31,7 @@ def test_twenty_per_cent_faults_lose_and_repeat_nothing(tmp_path: Path, monkeypa
 
 
 @pytest.mark.soak
-def test_five_kills_repeat_only_calls_in_flight_and_list_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kills_repeat_only_calls_in_flight_and_list_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install_plugin(tmp_path, monkeypatch)
     items = 3_000
     with runner_ends(make_project(tmp_path, rows(items))) as project, launched(latency=1.0) as stub:

@@ -1,4 +1,4 @@
-"""Two annotators in a real browser, through the server as a person starts it."""
+"""Two annotators in a real browser, connected to a server started like a user's."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ QUIET = [
 
 
 class Page:
-    """The app in a tab, as a person has it."""
+    """The app in a browser tab."""
 
     def __init__(self, page: Any) -> None:
         self.page = page
@@ -57,7 +57,7 @@ class Page:
         await until(lambda: text in self.drawn)
 
     async def press_until(self, key: str, condition: Any) -> None:
-        """Press again and again until something is so."""
+        """Press a key repeatedly until a condition holds."""
         async with asyncio.timeout(PATIENCE_S):
             while not condition():
                 await self.page.keyboard.press(key)
@@ -84,7 +84,7 @@ async def chromium() -> AsyncIterator[Any]:
 
 
 async def opened(chromium: Any, url: str) -> Page:
-    """A browser of somebody's own, on a page."""
+    """Open a page in a separate browser context."""
     context = await chromium.new_context(viewport={"width": 1280, "height": 800})
     context.set_default_timeout(1_000 * PATIENCE_S)
     page = Page(await context.new_page())
@@ -92,15 +92,15 @@ async def opened(chromium: Any, url: str) -> Page:
     return page
 
 
-async def seated(page: Page, project: Project, name: str) -> None:
-    """Wait until keys pressed in a page reach the app, and the person's item can be labelled."""
+async def wait_until_ready(page: Page, project: Project, name: str) -> None:
+    """Wait until keys reach the app and the annotator's item can be labelled."""
     await page.page.wait_for_selector("body.-first-byte")
     await page.shows("Question number")
     await at_hand(project, name)
 
 
-async def comes(page: Any, expression: str) -> None:
-    """Wait until something is so in a page; `wait_for_function` evaluates text, which its policy forbids."""
+async def wait_for(page: Any, expression: str) -> None:
+    """Wait until a condition holds in a page; `wait_for_function` evaluates text, which the page's policy forbids."""
     async with asyncio.timeout(PATIENCE_S):
         while not await page.evaluate(expression):
             await asyncio.sleep(0.05)
@@ -110,14 +110,14 @@ async def refused(page: Any) -> bool:
     return "a new one" in await page.content()
 
 
-async def test_two_annotators_at_once(project: Project, chromium: Any) -> None:
+async def test_two_annotators_label_concurrently(project: Project, chromium: Any) -> None:
     def count(name: str) -> int:
         return sum(labeller == name for labeller, _, _ in labels(project))
 
     async with server_process(project) as (_, address, links):
         pages = [await opened(chromium, f"{address.url}/enter#{links[name]}") for name in ("ann", "ben")]
         for page, name in zip(pages, links, strict=True):
-            await seated(page, project, name)
+            await wait_until_ready(page, project, name)
             assert page.page.url == f"{address.url}/"
         ann, ben = pages
         await ann.page.keyboard.press("t")
@@ -147,7 +147,7 @@ def types(project: Project) -> list[tuple[str, str]]:
 
 
 async def close_and_open_again(project: Project, chromium: Any, ann: Page, address: Address) -> None:
-    """The tab is closed; a new one of the same browser is at the same item, and no label is lost."""
+    """After a tab is closed, a new tab of the same browser shows the same item, and no label is lost."""
     at, before = await at_hand(project, "ann"), labels(project)
     await ann.page.close()
     again = Page(await ann.page.context.new_page())
@@ -158,23 +158,23 @@ async def close_and_open_again(project: Project, chromium: Any, ann: Page, addre
     ann.trouble += again.trouble
 
 
-async def test_without_a_good_link_nobody_is_in(project: Project, chromium: Any) -> None:
+async def test_login_needs_a_valid_link(project: Project, chromium: Any) -> None:
     async with server_process(project) as (_, address, links):
         bare = await opened(chromium, address.url)
         assert await refused(bare.page)
         wrong = await opened(chromium, f"{address.url}/enter#{'A' * 43}")
-        await comes(wrong.page, "document.body.innerText.includes('not valid')")
+        await wait_for(wrong.page, "document.body.innerText.includes('not valid')")
         assert (await wrong.page.goto(address.url)).status == 403
         used = f"{address.url}/enter#{links['ann']}"
         await (await opened(chromium, used)).page.wait_for_selector("#terminal")
         second = await opened(chromium, used)
-        await comes(second.page, "document.body.innerText.includes('used already')")
+        await wait_for(second.page, "document.body.innerText.includes('used already')")
         assert await second.page.evaluate("location.hash") == ""
     assert labels(project) == []
 
 
 @pytest.mark.soak
-async def test_a_page_of_another_server_on_this_machine_drives_nothing(project: Project, chromium: Any) -> None:
+async def test_page_of_another_local_server_cannot_control_the_app(project: Project, chromium: Any) -> None:
     async def page(_: web.Request) -> web.Response:
         return web.Response(text="<!DOCTYPE html><title>evil</title>", content_type="text/html")
 
@@ -190,7 +190,7 @@ async def test_a_page_of_another_server_on_this_machine_drives_nothing(project: 
         await victim.shows("Question number")
         evil = Page(await victim.page.context.new_page())
         await evil.page.goto(f"http://127.0.0.1:{runner.addresses[0][1]}/")
-        # The browser sends the cookie along (another port is the same site); the Origin is what tells.
+        # The browser sends the cookie along (another port is the same site); only the Origin differs.
         ended = await evil.page.evaluate(
             """url => new Promise(done => {
                 const socket = new WebSocket(url);
@@ -212,41 +212,41 @@ async def test_a_page_of_another_server_on_this_machine_drives_nothing(project: 
 
 
 @pytest.mark.soak
-async def test_a_cut_line_is_said_and_mended(project: Project, chromium: Any) -> None:
+async def test_lost_connection_is_shown_and_restored(project: Project, chromium: Any) -> None:
     async with server_process(project) as (process, address, links):
         ann = await opened(chromium, f"{address.url}/enter#{links['ann']}")
         await ann.shows("Question number")
         at = await at_hand(project, "ann")
         process.kill()
-        await comes(ann.page, "document.querySelector('#over').open")
+        await wait_for(ann.page, "document.querySelector('#over').open")
         assert "Every label is saved" in await ann.page.inner_text("#said")
         port = str(address.port)
     ann.drawn = ""
     async with server_process(project, "--port", port):
-        # The page may have connected by itself by now.
+        # The page may have reconnected already.
         await ann.page.evaluate("document.querySelector('#over').open && document.querySelector('#again').click()")
         await ann.shows(at)
 
 
 @pytest.mark.soak
-async def test_who_opens_it_twice_has_it_in_the_newer_window(project: Project, chromium: Any) -> None:
+async def test_second_window_of_an_annotator_takes_over(project: Project, chromium: Any) -> None:
     async with server_process(project) as (_, address, links):
         first = await opened(chromium, f"{address.url}/enter#{links['ann']}")
         await first.shows("Question number")
         second = Page(await first.page.context.new_page())
         await second.page.goto(address.url)
         await second.shows("Question number")
-        await comes(first.page, "document.querySelector('#over').open")
+        await wait_for(first.page, "document.querySelector('#over').open")
         assert "another window" in await first.page.inner_text("#said")
         first.drawn = ""
         await first.page.click("#again")
         await first.shows("Question number")
-        await comes(second.page, "document.querySelector('#over').open")
+        await wait_for(second.page, "document.querySelector('#over').open")
 
 
 @pytest.mark.soak
-async def test_flag_answer_guidelines_and_conflicts_reach_whom_they_are_for(project: Project, chromium: Any) -> None:
-    """Ann asks and is answered, both are told of new guidelines, and the adjudicator begins on the conflicts."""
+async def test_flags_answers_guidelines_and_conflicts_reach_their_readers(project: Project, chromium: Any) -> None:
+    """Ann flags an item and gets an answer, both see new guidelines, and the adjudicator starts with the conflicts."""
     assign(project, ["ann", "ben"], per_item=2, adjudicator="dora")
     add_items(project.database, [{"question_id": "new", "completion_id": "new", "question": "Question number 41?"}])
     assign(project, ["ann", "ben"], per_item=2, adjudicator="dora")
@@ -257,8 +257,8 @@ async def test_flag_answer_guidelines_and_conflicts_reach_whom_they_are_for(proj
         ann, ben, dora = [
             await opened(chromium, f"{address.url}/enter#{links[name]}") for name in ("ann", "ben", "dora")
         ]
-        await seated(ann, project, "ann")
-        await seated(ben, project, "ben")
+        await wait_until_ready(ann, project, "ann")
+        await wait_until_ready(ben, project, "ben")
         await dora.shows("Correct or not?")
         await ben.page.keyboard.press("G")
         await ben.shows("Judge the")
@@ -285,11 +285,11 @@ async def test_flag_answer_guidelines_and_conflicts_reach_whom_they_are_for(proj
         await until(lambda: guidelines.of_version(project, version).read_by == ("ben",))
         await ben.page.keyboard.press("G")
         await asyncio.gather(
-            ann.press_until("1", lambda: any(name == "ann" for name, *_ in given(project))),
-            ben.press_until("0", lambda: any(name == "ben" for name, *_ in given(project))),
-            dora.press_until("1", lambda: any(name == "dora" for name, *_ in given(project))),
+            ann.press_until("1", lambda: any(name == "ann" for name, *_ in event_authors(project))),
+            ben.press_until("0", lambda: any(name == "ben" for name, *_ in event_authors(project))),
+            dora.press_until("1", lambda: any(name == "dora" for name, *_ in event_authors(project))),
         )
-        assert {(name, kind, seen) for name, kind, seen in given(project)} == {
+        assert {(name, kind, seen) for name, kind, seen in event_authors(project)} == {
             ("ann", "label", None),
             ("ben", "label", version),
             ("dora", "adjudication", None),
@@ -301,8 +301,8 @@ async def test_flag_answer_guidelines_and_conflicts_reach_whom_they_are_for(proj
             assert page.trouble == []
 
 
-def given(project: Project) -> list[tuple[str, str, str | None]]:
-    """Who has said something in the app, as what, and under which guidelines."""
+def event_authors(project: Project) -> list[tuple[str, str, str | None]]:
+    """Return the authors of events in the app, with their roles and guideline versions."""
     rows = project.database.reader().execute(
         "SELECT a.name, e.kind, e.guideline FROM label_events AS e JOIN annotators AS a ON a.id = e.annotator_id "
         "WHERE e.kind IN ('label', 'adjudication') AND e.content_hash IS NOT NULL"

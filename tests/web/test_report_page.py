@@ -35,7 +35,7 @@ SCRIPT = """() => {
 }"""
 
 
-async def test_hostile_data_is_inert(tmp_path: Path) -> None:
+async def test_hostile_data_is_shown_as_text(tmp_path: Path) -> None:
     project = hostile_project(tmp_path)
     write_report(project, tmp_path / "r.html", lambda: gather(project, generated_at="now", examples=50))
     project.close()
@@ -49,7 +49,7 @@ async def test_hostile_data_is_inert(tmp_path: Path) -> None:
 
 
 async def look(page: Any, url: str) -> None:
-    """Open a report with all that is folded, and find nothing in it but text."""
+    """Open a report with all sections unfolded, and check that it contains only text."""
     asked: list[str] = []
     trouble: list[str] = []
     page.on("request", lambda request: asked.append(request.url))

@@ -1,5 +1,5 @@
-"""Figures counted plainly: loops, pandas and scipy, and nothing of the code that is checked.
+"""Metrics computed plainly: loops, pandas and scipy, and none of the code that is checked.
 
-accuracy, confusion, compare, agreement, estimates, code, calibration: a family each.
-rates: figures of one list of verdicts.
+accuracy, confusion, compare, agreement, estimates, code, calibration: one family each.
+rates: metrics of one list of verdicts.
 """

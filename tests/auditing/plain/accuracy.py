@@ -1,4 +1,4 @@
-"""Tables of accuracy: every verifier over all items and by group, and both of its averages."""
+"""Tables of accuracy: every verifier over all items and by group, and both averages."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 from tests.auditing.plain.rates import UNDECIDED, Value, accuracy, auroc, counted, rates, ratio
 
 AGAINST = {"subtype": "type"}
-"""Whose accuracy a group's delta is from; all items where it is none of these."""
+"""The groups against whose accuracy a group's delta is computed; all items for any other group."""
 
 
 def figures(frame: Any, protocol: str, by: str | None) -> dict[str, Value]:
-    """Group and figure -> value, of one verifier's frame."""
+    """Return (group, metric) -> value, of one verifier's frame."""
     found = {f"all | {name}": value for name, value in _row(frame, protocol).items()}
     whole = accuracy(counted(frame, protocol))
     found["all | micro"] = whole
@@ -21,7 +21,7 @@ def figures(frame: Any, protocol: str, by: str | None) -> dict[str, Value]:
         return found
     shares = [accuracy(part) for _, part in counted(frame, protocol).groupby(by)]
     found["all | macro"] = ratio(sum(share or 0.0 for share in shares), len(shares))
-    # A group in which nothing counts is a row of nothing.
+    # A group without countable items is an empty row.
     for group, part in frame.groupby(by):
         row = _row(part, protocol)
         wider = frame[frame[AGAINST[by]] == part[AGAINST[by]].iloc[0]] if by in AGAINST else frame

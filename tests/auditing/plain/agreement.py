@@ -1,4 +1,4 @@
-"""How far people agree, from who said what of which."""
+"""Agreement between annotators, from their labels."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.auditing.plain.rates import Value, ratio
 
 
 def figures(labels: Any) -> dict[str, Value]:
-    """All coefficients without a weight, and every two people's."""
+    """Return all unweighted coefficients, overall and for every pair of annotators."""
     items = [list(part) for _, part in labels.groupby("subject")["value"]]
     paired = [said for said in items if len(said) > 1]
     values = sorted(set(labels["value"]))
@@ -42,7 +42,7 @@ def _alike(said: list[str]) -> float:
 
 
 def _alpha(paired: list[list[str]]) -> Value:
-    """1 - Do / De over the pairs of values of an item, each weighed by 1 / (m - 1)."""
+    """Return 1 - Do / De over the pairs of values of an item, each weighted by 1 / (m - 1)."""
     everything = [value for said in paired for value in said]
     n = len(everything)
     totals = {value: everything.count(value) for value in set(everything)}

@@ -1,4 +1,4 @@
-"""Verdicts and scores as chances of being correct."""
+"""Verdicts and scores as probabilities of being correct."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _PARTS = 10
 
 
 def figures(frame: Any) -> dict[str, Value]:
-    """Readings that need no fit: the verdict as 1 or 0, and the score as it is."""
+    """Return metrics that need no fit: the verdict as 1 or 0, and the unscaled score."""
     kept = frame[frame["gold"].notna() & frame["outcome"].notna() & frame["score"].notna()]
     kept = kept[kept["score"].abs() < float("inf")]
     found: dict[str, Value] = {}
@@ -32,7 +32,8 @@ def _reading(name: str, kept: Any, chance: Any, *, chances: bool) -> dict[str, V
 
 
 def _error(chance: Any, gold: Any) -> float:
-    """Tenths of the items by chance, equal chances in one: how far their mean is from their share correct."""
+    """Return the calibration error: items in tenths by probability (ties together), mean probability against share
+    correct."""
     n, below = len(chance), 0
     parts: dict[int, list[float]] = {}
     for value, many in sorted(chance.value_counts().items()):

@@ -1,4 +1,4 @@
-"""pass@k by verdicts, and how scores rank the solutions of a problem."""
+"""pass@k by verdicts, and how well scores rank the solutions of a problem."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from tests.auditing.plain.rates import Value, ratio
 
 
 def passes(frame: Any, k: int) -> dict[str, Value]:
-    """Data set -> mean over problems of 1 - C(n - c, k) / C(n, k), a solution passing where the verifier accepts it.
+    """Data set -> mean over problems of 1 - C(n - c, k) / C(n, k); a solution passes if the verifier accepts it.
 
-    One without a verdict, or on which the verifier ended in an error (outcome 3), is none of the n, nor is a reference
-    solution.
+    Solutions without a verdict or with an error (outcome 3), and reference solutions, are not counted in n.
     """
     solutions = frame[frame["problem"] & (frame["state"] != "excluded") & ~frame["reference_solution"]]
     found: dict[str, Value] = {}
@@ -27,7 +26,7 @@ def passes(frame: Any, k: int) -> dict[str, Value]:
 
 
 def ranks(problems: list[tuple[list[float], list[float]]]) -> dict[str, Value]:
-    """Top-1, Bottom-1, mean coefficients and mean absolute error of true scores and scores, problem by problem."""
+    """Return Top-1, Bottom-1, mean coefficients and mean absolute error of true scores and scores, by problem."""
     from scipy.stats import kendalltau, spearmanr
 
     top, bottom, rho, tau, errors = [], [], [], [], []

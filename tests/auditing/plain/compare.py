@@ -8,7 +8,7 @@ from tests.auditing.plain.rates import Value, counted, rates
 
 
 def figures(one: Any, other: Any, protocol: str) -> dict[str, Value]:
-    """Who is right where, and the difference."""
+    """Return how often each is right, and the difference."""
     a, b = counted(one, protocol), counted(other, protocol)
     a, b = a[a["item"].isin(b["item"])], b[b["item"].isin(a["item"])]
     if not len(a):

@@ -1,4 +1,4 @@
-"""What verifiers say beside gold and beside each other: counts, and how their errors fall together."""
+"""Verifiers against gold and against each other: counts, and the overlap of their errors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.auditing.plain.rates import Value, counted, ratio, table
 
 
 def figures(frame: Any, protocol: str) -> dict[str, Value]:
-    """One verifier's counts."""
+    """Return the counts of one verifier."""
     tp, fp, tn, fn = table(counted(frame, protocol))
     every = frame[frame["gold"].notna() & frame["outcome"].notna()]
     undecided = {name: int((every["outcome"] == code).sum()) for name, code in (("abstain", 2), ("error", 3))}
@@ -17,7 +17,7 @@ def figures(frame: Any, protocol: str) -> dict[str, Value]:
 
 
 def together(one: Any, other: Any) -> dict[str, Value]:
-    """How far two verifiers say the same of the items both have judged; undecided is a verdict that is never right."""
+    """Return the agreement of two verifiers on the items that both judged; an undecided verdict is never right."""
     both = one[["item", "gold", "outcome"]].merge(other[["item", "outcome"]], on="item", suffixes=("_a", "_b"))
     both = both[both["outcome_a"].notna() & both["outcome_b"].notna()]
     a, b = both["outcome_a"].clip(upper=2), both["outcome_b"].clip(upper=2)

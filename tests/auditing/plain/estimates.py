@@ -7,11 +7,11 @@ from typing import Any
 from tests.auditing.plain.rates import Value
 
 _FEWEST = 10
-"""Questions without labels, of equal size, below which predictions of a stratum are left aside."""
+"""The effective number of unlabelled questions below which a stratum's predictions are ignored."""
 
 
 def of_accuracy(own: Any, others: list[Any]) -> Any:
-    """The verifier's items with ``truth`` (NaN without gold) and ``predicted``, undecided verdicts as wrong."""
+    """Return the verifier's items with ``truth`` (NaN without gold) and ``predicted``, undecided verdicts as wrong."""
     frame = own[own["outcome"].notna() & ~own["check"] & (own["state"] != "excluded")].copy()
     vote = _mean_vote(frame, others)
     frame["truth"] = (frame["outcome"] == frame["gold"]).astype(float).where(frame["gold"].notna())
@@ -20,7 +20,7 @@ def of_accuracy(own: Any, others: list[Any]) -> Any:
 
 
 def of_prevalence(own: Any, others: list[Any]) -> Any:
-    """The same of the share of correct completions."""
+    """Do the same for the share of correct completions."""
     frame = own[own["outcome"].notna() & ~own["check"] & (own["state"] != "excluded")].copy()
     frame["truth"] = frame["gold"]
     frame["predicted"] = _mean_vote(frame, [own, *others])
@@ -28,7 +28,7 @@ def of_prevalence(own: Any, others: list[Any]) -> Any:
 
 
 def _mean_vote(frame: Any, judges: list[Any]) -> Any:
-    """1 for each acceptance, 0 for each refusal, one half for anything else and for nothing."""
+    """Return 1 for each acceptance, 0 for each rejection, one half for anything else and for a missing verdict."""
     total = 0.0
     for judge in judges:
         outcome = judge.set_index("item")["outcome"].reindex(frame["item"]).to_numpy()
@@ -43,7 +43,7 @@ def _series(frame: Any, values: Any) -> Any:
 
 
 def figures(frame: Any, strata: str | None = None) -> dict[str, Value]:
-    """The estimate, the mean of labels, how far predictions count and what labels are worth with them."""
+    """Return the estimate, the mean of labels, the weight of predictions, and the effective number of labels."""
     frame = frame.assign(stratum="all" if strata is None else frame[strata])
     labelled = frame[frame["truth"].notna()]
     if set(labelled["stratum"]) != set(frame["stratum"]) or not len(labelled):
@@ -88,6 +88,6 @@ def figures(frame: Any, strata: str | None = None) -> dict[str, Value]:
 
 
 def _alike(sizes: Any) -> float:
-    """How many of equal size would be worth as much: the square of the sum over the sum of squares."""
+    """Return the effective sample size: the square of the sum over the sum of squares."""
     known = list(sizes)
     return float(sum(known) ** 2 / sum(size**2 for size in known)) if known else 0.0

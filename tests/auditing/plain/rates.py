@@ -1,4 +1,4 @@
-"""Figures of one list of verdicts beside gold."""
+"""Metrics of one list of verdicts against gold."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ UNDECIDED = (2, 3)
 
 
 def counted(frame: Any, protocol: str) -> Any:
-    """Rows with gold and a verdict that a protocol counts, with what it makes of each in ``said``."""
+    """Return rows with gold and a verdict that a protocol counts, with the counted verdict in ``said``."""
     found = frame[frame["gold"].notna() & frame["outcome"].notna()].copy()
     open_ = found["outcome"].isin(UNDECIDED)
     found["said"] = found["outcome"]
@@ -21,7 +21,7 @@ def counted(frame: Any, protocol: str) -> Any:
 
 
 def table(frame: Any) -> tuple[int, int, int, int]:
-    """True positives, false positives, true negatives, false negatives."""
+    """Return true positives, false positives, true negatives, false negatives."""
     gold, said = frame["gold"], frame["said"]
     pairs = ((1, 1), (0, 1), (0, 0), (1, 0))
     tp, fp, tn, fn = (int(((gold == truth) & (said == word)).sum()) for truth, word in pairs)
@@ -29,17 +29,17 @@ def table(frame: Any) -> tuple[int, int, int, int]:
 
 
 def ratio(part: float, whole: float) -> Value:
-    """A share; None of nothing."""
+    """Return a share; None if the whole is zero."""
     return part / whole if whole else None
 
 
 def accuracy(frame: Any) -> Value:
-    """The share of rows that are right."""
+    """Return the share of rows that are right."""
     return ratio(float((frame["gold"] == frame["said"]).sum()), len(frame))
 
 
 def rates(frame: Any) -> dict[str, Value]:
-    """Accuracy and what follows from the four counts."""
+    """Return accuracy and the rates derived from the four counts."""
     tp, fp, tn, fn = table(frame)
     tpr, tnr = ratio(tp, tp + fn), ratio(tn, tn + fp)
     both = tpr is not None and tnr is not None
@@ -57,7 +57,7 @@ def rates(frame: Any) -> dict[str, Value]:
 
 
 def auroc(score: Any, gold: Any) -> Value:
-    """The chance that a correct one scores above an incorrect one, a tie being one half."""
+    """Return the probability that a correct item scores above an incorrect one; a tie counts one half."""
     from scipy.stats import mannwhitneyu
 
     right, wrong = score[gold == 1], score[gold == 0]

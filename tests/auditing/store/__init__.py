@@ -1,4 +1,4 @@
-"""What a project's figures are counted from.
+"""The data from which a project's metrics are computed.
 
-frames: tables as they stand, in pandas.
+frames: the tables as pandas frames.
 """

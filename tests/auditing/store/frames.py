@@ -1,4 +1,4 @@
-"""Items, verdicts and labels as pandas frames; every rule of what counts is applied here anew, in pandas."""
+"""Items, verdicts and labels as pandas frames; the rules about what counts are implemented again, in pandas."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _read(connection: sqlite3.Connection, statement: str) -> Frame:
 
 
 def items(connection: sqlite3.Connection) -> Frame:
-    """One row an item: what it belongs to, its state, and gold as 1, 0 or NaN."""
+    """Return one row per item: its groups, its state, and gold as 1, 0 or NaN."""
     found = _read(connection, "SELECT id AS item, question_id AS question, model_id, imported_gold FROM completions")
     horizon = connection.execute("SELECT completion_id FROM horizon").fetchone()[0]
     found = found[found["item"] < horizon]
@@ -47,7 +47,7 @@ def items(connection: sqlite3.Connection) -> Frame:
 
 
 def verdicts(connection: sqlite3.Connection, verifier: str) -> Frame:
-    """The newest complete run of a verifier: item, outcome (0 incorrect, 1 correct, 2 abstain, 3 error), score."""
+    """Return a verifier's newest complete run: item, outcome (0 incorrect, 1 correct, 2 abstain, 3 error), score."""
     runs = _read(
         connection,
         "SELECT r.id AS run, v.name AS verifier, r.completed_at "
@@ -62,12 +62,12 @@ def verdicts(connection: sqlite3.Connection, verifier: str) -> Frame:
 
 
 def judged(connection: sqlite3.Connection, known: Frame, verifier: str) -> Frame:
-    """All items with a verifier's outcome, NaN where it has given none."""
+    """Return all items with a verifier's outcome, NaN where it has none."""
     return known.merge(verdicts(connection, verifier), on="item", how="left")
 
 
 def labels(connection: sqlite3.Connection, task: str) -> Frame:
-    """First-pass labels that count: blind, in force, of the round under way, of no check; subject, annotator, value."""
+    """Return first-pass labels that count: blind, current, of this round, not checks; subject, annotator, value."""
     events = _read(connection, "SELECT * FROM label_events").query("task == @task", local_dict={"task": task})
     value = "verdict" if task == "correctness" else "subtype"
     rounds = events[events["kind"] == "reopen"].groupby("subject")["round"].max()

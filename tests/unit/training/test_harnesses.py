@@ -13,7 +13,7 @@ import pytest
 
 import workbench
 from tests.parts import CORE, ROOT, read_project, require_index
-from tests.peers.judging import DATA, HARNESSES, PEERS, installed, told
+from tests.peers.judging import DATA, HARNESSES, PEERS, installed, results_of
 from workbench.training.judging import judging_by
 from workbench.training.lm_eval import judged
 
@@ -136,4 +136,4 @@ def test_what_is_shown_of_a_library_is_what_was_run_with_it() -> None:
 def test_the_library_itself_says_so(name: str) -> None:
     require_index()
     written = read(name)
-    assert told(installed(Path(str(FOLDER)), name), name) | {"made_with": PEERS[name]} == written
+    assert results_of(installed(Path(str(FOLDER)), name), name) | {"made_with": PEERS[name]} == written

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from tests.golden.scenes import Scenes, surroundings
-from tests.tui.conftest import _apps_are_quick
+from tests.tui.conftest import _speed_up_apps
 
-__all__ = ["_apps_are_quick"]
+__all__ = ["_speed_up_apps"]
 
 
 @pytest.fixture(scope="session")

@@ -19,7 +19,7 @@ from tests.full_disk_input import CommandInput, prepared
 from tests.helpers import copy_database, make_project, numbered
 from tests.publishing import freeze
 from tests.replaying import replay
-from tests.tui.asked import Told, add_judged
+from tests.tui.stored_calls import StoredCall, add_judged
 from tests.tui.test_search_tree import search_with
 from workbench.config.file import FOLDER_VARIABLE
 from workbench.core.database import migrations
@@ -129,7 +129,12 @@ class Scenes:
                     connection.execute("UPDATE responses SET ms = 100")
             case "judged":
                 project = make_project(place, numbered(2))
-                add_judged(project, "judge", 1, [Told("analyse", reply="It is wrong."), Told("summarise", reply="No")])
+                add_judged(
+                    project,
+                    "judge",
+                    1,
+                    [StoredCall("analyse", reply="It is wrong."), StoredCall("summarise", reply="No")],
+                )
                 project.close()
             case _:
                 shutil.copy(self.command_input.folder / f"{name}.db", place / "p.db")

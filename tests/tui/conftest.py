@@ -1,4 +1,4 @@
-"""What makes hundreds of apps in one process start, and tests on them go on, faster."""
+"""Fixtures that speed up hundreds of apps in one process."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from tests.tui.styles import sheets_are_shared
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _apps_are_quick() -> Iterator[None]:
-    """A style sheet is worked on once, and a pilot goes on as soon as the app rests."""
+def _speed_up_apps() -> Iterator[None]:
+    """Parse each style sheet once, and let a pilot continue as soon as the app is idle."""
     with sheets_are_shared(), pilots_wait_for_the_loop():
         yield
 
 
 @pytest.fixture(autouse=True)
-def _notices_stay(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was said is there to be looked at, however busy the machine is: no notice ends by the clock."""
+def _keep_notices(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep notices for inspection, however slow the machine: none expires."""
     monkeypatch.setattr(Notification, "time_left", property(lambda _: 3600.0))

@@ -1,4 +1,4 @@
-"""Annotate for tests: six items for two people, the app on them, and a hand on its keyboard."""
+"""Annotate in tests: six items for two annotators, and an app driven by keys."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ITEMS = 6
 
 
 def make(folder: Path, types: str = "trusted", **fields: Any) -> Project:
-    """Six items of six questions for amira and ben; everything but the texts carries a mark."""
+    """Create six items of six questions for amira and ben; every hidden field carries a mark."""
     rows = [
         {
             "question_id": f"q{number}",
@@ -61,7 +61,7 @@ def labels(project: Project, task: str = "correctness") -> list[Any]:
 
 
 class Desktop:
-    """The app on Annotate, and a hand on its keyboard."""
+    """The app on Annotate, driven by keys."""
 
     def __init__(self, app: WorkbenchApp, pilot: Pilot[None]) -> None:
         self.app = app
@@ -80,7 +80,7 @@ class Desktop:
 
     @property
     def opened(self) -> str:
-        """Which text is open in full."""
+        """Return which text is open in full."""
         return self.screen.card.opened
 
     async def settle(self) -> None:
@@ -91,7 +91,7 @@ class Desktop:
         await press(self.pilot, *keys)
 
     def text(self) -> str:
-        """All that is on the terminal, popups included."""
+        """Return everything on the terminal, including popups."""
         return "\n".join(
             "".join(segment.text for segment in line) for line in self.app.screen._compositor.render_strips()
         )

@@ -1,8 +1,8 @@
-"""When an app has nothing left to do, told by its event loop and not by a clock.
+"""Detect an idle app by its event loop instead of by a clock.
 
-Textual's pilot takes an app to be idle once its process uses little of the processor for a fiftieth of a second, five
-times a key, and asks every widget each time. Here it is idle when no callback is ready, none is due within a frame, and
-no worker computes. What is drawn is drawn then, once, not at each frame: no terminal is there to show those between.
+Textual's pilot considers an app idle once its process has used little CPU time for a fiftieth of a second, five times
+per key, and asks every widget each time. Here an app is idle when no callback is ready, none is due within a frame, and
+no worker runs. Only then the screen is drawn, once: no terminal shows the frames in between.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from textual._context import active_app
 from textual.constants import MAX_FPS
 
 FRAME_S = 2.5 / MAX_FPS
-"""What is drawn at the next frame is waited for, or at the one after it: a late timer skips one."""
+"""Seconds to wait for the next frame, or the one after it: a late timer skips one."""
 
 TURNS = 10_000
-"""Of the loop: one that goes on for longer never rests, and what then is on the screen has to do."""
+"""The maximum number of loop iterations: an app that runs for longer is never idle, and its screen is used as it is."""
 
 DRAWINGS = 3
-"""One after the other, each of what the one before has brought."""
+"""The maximum number of rounds, each of which may cause another."""
 
 _drawn = Compositor.render_update
 
 
 async def quiet(min_sleep: float = 0, max_sleep: float = 1) -> None:
-    """Wait until the loop rests; takes what `textual._wait.wait_for_idle` takes.
+    """Wait until the loop is idle; takes the arguments of `textual._wait.wait_for_idle`.
 
-    While a worker runs, in its thread, that it stands still is told as Textual does.
+    While a worker runs in a thread, idleness is detected as in Textual.
     """
     await _rest()
     running = active_app.get(None)
@@ -45,7 +45,7 @@ async def quiet(min_sleep: float = 0, max_sleep: float = 1) -> None:
 
 
 class _Loop(Protocol):
-    """What asyncio's own loops know of what they have to do."""
+    """The internals of asyncio's own loops."""
 
     _ready: deque[asyncio.Handle]
     _scheduled: list[asyncio.TimerHandle]
@@ -75,7 +75,7 @@ async def _pause(self: pilot.Pilot[object], delay: float | None = None) -> None:
     await (quiet() if delay is None else asyncio.sleep(delay))
     running = self.app
     running.screen._on_timer_update()
-    # Drawing may ask for what is to be drawn.
+    # Drawing may request more drawing.
     for _ in range(DRAWINGS):
         if not draw(running):
             break
@@ -83,7 +83,7 @@ async def _pause(self: pilot.Pilot[object], delay: float | None = None) -> None:
 
 
 def draw(running: app.App[object]) -> bool:
-    """Draw what has changed on the present screen; false if nothing has."""
+    """Draw what has changed on the current screen; return false if nothing has."""
     screen = running.screen
     if not screen._compositor._dirty_regions:
         return False
@@ -92,13 +92,13 @@ def draw(running: app.App[object]) -> bool:
 
 
 def _drawn_later(self: Compositor, full: bool = False, **named: Any) -> RenderableType | None:
-    """What is drawn of a whole screen, as pictures are; otherwise leave what is to be drawn marked so."""
+    """Draw a whole screen if ``full``, as for screenshots; otherwise leave the changes marked."""
     return _drawn(self, full, **named) if full else None
 
 
 @contextmanager
 def pilots_wait_for_the_loop() -> Iterator[None]:
-    """Let every pilot wait so."""
+    """Let every pilot wait this way."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(app, "wait_for_idle", quiet)
         patch.setattr(pilot, "wait_for_idle", quiet)

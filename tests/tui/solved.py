@@ -1,4 +1,4 @@
-"""Two small code problems with solutions, and outcomes of their tests stored without a sandbox."""
+"""Two small code problems with solutions, and stored outcomes of their tests, without a sandbox."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workbench.runs.store import runs, verdicts
 from workbench.runs.store.verdicts import TestResult
 
 HOSTILE = "\x1b[31m[bold]\u202e"
-"""A control sequence, markup and a character that turns a line round."""
+"""A control sequence, markup and a character that reverses the direction of text."""
 
 BASE = (
     *(CodeTest(form="expression", source=f"assert clip({number}) == {number}") for number in (1, 2)),
@@ -39,10 +39,10 @@ DOUBLE = Problem(
 )
 
 UNBOUND = "NameError: name 'klip' is not defined"
-"""By what a test of `klip` is broken."""
+"""Errors that break a test of `klip`."""
 
 OUTCOMES = {1: "ppppp", 2: "ppfpf", 3: "ppfpf", 4: "ppppf", 5: "sssss", 6: "ppfef"}
-"""Letters of the solutions of `CLIP` against `BASE`, by row id; the last solution has not been run."""
+"""Outcomes of the solutions of `CLIP` on `BASE`, by row id; the last solution has not been run."""
 
 _CODE = {
     1: "def clip(x):\n    return max(0, min(9, x))\n",
@@ -56,7 +56,7 @@ _CODE = {
 
 
 def solved_project(folder: Path) -> Project:
-    """The problems; a complete run of base, another one that is on its way with plus, and a judge."""
+    """Create the problems, a complete run on base, an unfinished one with plus, and a judge."""
     clips = [{"completion": text, "gold": number == 1, "model": f"m/{number}"} for number, text in _CODE.items()]
     doubles = [{"completion": "def double(a):\n    return 2 * a\n", "gold": True}]
     project = make_code_project(folder, {"own/clip": clips, "own/double": doubles}, CLIP, DOUBLE)
@@ -67,7 +67,7 @@ def solved_project(folder: Path) -> Project:
 
 
 def add_outcomes(project: Project, name: str, suite: str, letters: Mapping[int, str], *, complete: bool = True) -> int:
-    """A run of a verifier that executes, with these letters by row id and made-up reasons."""
+    """Store a run of an executing verifier, with these outcomes by row id and synthetic reasons."""
     with project.database.write() as connection:
         config = {"suites": [suite], "extractor": "fence-1"}
         verifier = runs.add_verifier(

@@ -1,4 +1,4 @@
-"""What the tests of the screens share: the app on a small project, and stored runs without a runner."""
+"""Helpers for tests of screens: the app on a small project, and stored runs without a runner."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from workbench.runs.store import runs, verdicts
 AnyScreen = TypeVar("AnyScreen", bound=Screen[None])
 
 SIZES = [(80, 24), (120, 40)]
-"""For what is laid out otherwise where there is more room."""
+"""Sizes for layouts that depend on the room."""
 ONE_SIZE = [SIZES[0], pytest.param(SIZES[1], marks=pytest.mark.soak)]
-"""For what any terminal shows; the walks of ``tests/golden`` go through the larger one."""
+"""One size for what every terminal shows; the walks of ``tests/golden`` use the larger one."""
 SETTLING = 50
-"""Times that one piece of work may begin another before it is settled."""
+"""The maximum number of times that background work may start more work before it has settled."""
 
 LOOK_S, LOOKS = 0.05, 1_200
-"""How often something is looked for: for a minute at least, and for longer beside busy neighbours."""
+"""Attempts to find something: at least a minute, and longer on a busy machine."""
 
 HOSTILE = ["[bold]x[/]", "[/]", "\x1b[31m", "[red", "$text-error"]
-"""Names that would be markup, terminal control or style if they were not data."""
+"""Names that contain markup, terminal control and styles."""
 
 
 @asynccontextmanager
@@ -45,7 +45,7 @@ async def opened(
     annotator: str | None = None,
     settings: Settings | None = None,
 ) -> AsyncIterator[tuple[WorkbenchApp, Pilot[None]]]:
-    """The app, with Home's first counts there."""
+    """Open the app, and wait for Home's first counts."""
     app = WorkbenchApp(project, annotator, settings)
     async with app.run_test(size=size, notifications=True) as pilot:
         await settle(pilot)
@@ -53,7 +53,7 @@ async def opened(
 
 
 async def settle(pilot: Pilot[None]) -> None:
-    """Wait until background work has ended, well or not, and its results are shown."""
+    """Wait until background work has ended, successfully or not, and its results are shown."""
     for _ in range(SETTLING):
         await worked(pilot)
         await pilot.pause()
@@ -62,9 +62,9 @@ async def settle(pilot: Pilot[None]) -> None:
 
 
 async def worked(pilot: Pilot[None]) -> None:
-    """Wait until background work has ended, well or not, and is taken in; what has changed is not drawn yet."""
+    """Wait until background work has ended, successfully or not, and its results are processed but not yet drawn."""
     for _ in range(SETTLING):
-        # Work that fails just now is the screen's to tell; that of a screen that was left is cancelled.
+        # The screen reports failed work; work of a screen that was left is cancelled.
         with suppress(WorkerFailed, WorkerCancelled):
             await pilot.app.workers.wait_for_complete()
         await quiet()
@@ -73,7 +73,7 @@ async def worked(pilot: Pilot[None]) -> None:
 
 
 def is_idle(pilot: Pilot[None]) -> bool:
-    """Whether no work goes on in the background."""
+    """Return whether no work runs in the background."""
     return all(worker.is_finished for worker in pilot.app.workers)
 
 
@@ -88,7 +88,7 @@ async def until(pilot: Pilot[None], condition: Callable[[], object]) -> None:
 
 
 async def press(pilot: Pilot[None], *keys: str) -> None:
-    """Press keys, each when the one before has had its effect; what they led to is drawn once."""
+    """Press keys, each after the previous one has taken effect; draw the result once."""
     for key in keys:
         await pilot.press(key)
         await worked(pilot)
@@ -96,18 +96,18 @@ async def press(pilot: Pilot[None], *keys: str) -> None:
 
 
 def screen_of(app: App[None], kind: type[AnyScreen]) -> AnyScreen:
-    """The present screen, which is of this kind."""
+    """Return the current screen, which must be of this kind."""
     assert isinstance(app.screen, kind), app.screen
     return app.screen
 
 
 def text_of(app: App[None], selector: str) -> str:
-    """What a static text on the present screen says."""
+    """Return the content of a static text on the current screen."""
     return str(app.screen.query_one(selector, Static).content)
 
 
 def notices(app: App[None]) -> list[str]:
-    """Titles and texts of the notices given so far."""
+    """Return titles and texts of the notices so far."""
     return [f"{notice.title} {notice.message}".strip() for notice in app._notifications]
 
 
@@ -120,7 +120,7 @@ def add_run(
     items: int | None = None,
     reasons: Sequence[str] = ("rule",),
 ) -> int:
-    """A run with these verdicts by row id of the item; one that is not complete is paused."""
+    """Store a run with these verdicts by row id of the item; a run that is not complete is paused."""
     with project.database.write() as connection:
         verifier = runs.add_verifier(connection, name=name, kind="exact", options={}, config={}, config_hash=name)
         run = runs.add(connection, verifier, "1")
@@ -138,7 +138,7 @@ def add_run(
 
 
 def more_verdicts(project: Project, run: int, items: range, *, complete: int | None = None) -> None:
-    """Let a run go on."""
+    """Store further verdicts of a run."""
     with project.database.write() as connection:
         found = [(item, Verdict(outcome=Outcome.CORRECT, reason="rule")) for item in items]
         verdicts.put(connection, run, found)

@@ -1,6 +1,6 @@
-"""Style sheets that hundreds of apps in one process share: parsed once, and matched once with the same path of nodes.
+"""Share style sheets between hundreds of apps in one process: parse once, and match once per path of nodes.
 
-Each app would do both anew, which is a fifth of all that the tests of the screens cost.
+Otherwise each app would do both, a fifth of the time of the tests of screens.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from textual.dom import DOMNode
 
 
 class _Matches(dict[tuple[Any, ...], Any]):
-    """Rules by what selectors may ask of a node: Textual's cache of one update, with a path in place of a parent.
+    """Rules by the features of a node that selectors use: Textual's cache of one update, keyed by path.
 
-    Textual keeps what asks for siblings out of it.
+    Textual does not cache selectors that depend on siblings.
     """
 
     def __init__(self) -> None:
@@ -42,7 +42,7 @@ def _path(node: DOMNode | None) -> Hashable:
 
 
 class _Components(dict[str, RenderStyles]):
-    """Styles of a widget's components, computed when they are first read: a table has ten, most are not."""
+    """Styles of a widget's components, computed on first use: a table has ten and rarely uses them."""
 
     def __init__(self, sheet: Stylesheet, node: DOMNode, names: Iterable[str]) -> None:
         self._sheet, self._node, self._names = sheet, node, frozenset(names)
@@ -73,7 +73,7 @@ def _components_when_read(self: Stylesheet, node: DOMNode) -> None:
 
 @contextmanager
 def sheets_are_shared() -> Iterator[None]:
-    """Let every app use what others have found out."""
+    """Let all apps share parsed and matched rules."""
     parse, apply = Stylesheet._parse_rules, Stylesheet.apply
     parsed = dict[Any, list[RuleSet]]()
     matches = dict[tuple[int, ...], _Matches]()
@@ -88,7 +88,7 @@ def sheets_are_shared() -> Iterator[None]:
     def matched_once(self: Stylesheet, node: DOMNode, *, animate: bool = False, cache: object = None) -> None:
         found = own.get(self)
         if found is None or found[0] is not self.rules:
-            # Rules are never let go, so no other has one's id.
+            # Rules are never freed, so ids are not reused.
             found = own[self] = (self.rules, matches.setdefault(tuple(map(id, self.rules)), _Matches()))
         apply(self, node, animate=animate, cache=found[1])
 

@@ -1,4 +1,4 @@
-"""Accuracy: the matrix's figures are the service's, and every cell leads down to its items."""
+"""Accuracy: the matrix shows the service's metrics, and every cell opens its items."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ TYPE_A = Selection((Condition("type", "=", "A"),))
 
 
 def judged_project(folder: Path) -> Project:
-    """16 items, two a question, of several subtypes; one good, one bad and one unsure verifier."""
+    """Create 16 items, two per question, of several subtypes; a good, a bad and an undecided verifier."""
     rows = [
         {
             "question_id": f"q{number // 2}",
@@ -60,7 +60,7 @@ def judged_project(folder: Path) -> Project:
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One database for all tests that only look."""
+    """Create one database for all tests that only read."""
     return judged_project(tmp_path_factory.mktemp("accuracy")).path
 
 
@@ -79,7 +79,7 @@ def matrix_of(app: WorkbenchApp) -> Matrix:
 
 
 def cells(app: WorkbenchApp) -> dict[tuple[str, str | None], str]:
-    """The matrix: (verifier, group) -> glyph and text."""
+    """Return the matrix: (verifier, group) -> glyph and text."""
     matrix = matrix_of(app)
     return {
         (row.key, None if column.key == ALL else column.key): cell.text
@@ -89,12 +89,12 @@ def cells(app: WorkbenchApp) -> dict[tuple[str, str | None], str]:
 
 
 def names(app: WorkbenchApp) -> list[str]:
-    """The verifiers from top to bottom."""
+    """Return the verifiers from top to bottom."""
     return [row.key for row in matrix_of(app).rows]
 
 
 async def to_cell(pilot: Pilot[None], verifier: str, group: str | None) -> None:
-    """Put the cursor on a cell."""
+    """Move the cursor to a cell."""
     matrix_of(pilot.app).move_to(verifier, group or ALL)  # type: ignore[arg-type]
     await settle(pilot)
     assert screen_of(pilot.app).chosen == (verifier, group)
@@ -102,7 +102,9 @@ async def to_cell(pilot: Pilot[None], verifier: str, group: str | None) -> None:
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize(("protocol", "size"), [("strict", (80, 24)), ("decided", (120, 40))])
-async def test_figures_are_those_of_the_service(project: Project, protocol: Protocol3, size: tuple[int, int]) -> None:
+async def test_matrix_shows_the_metrics_of_the_service(
+    project: Project, protocol: Protocol3, size: tuple[int, int]
+) -> None:
     report = accuracy(project, by="type", protocol=protocol)
     async with opened(project, size=size) as (app, pilot):
         await press(pilot, *":y", "enter", *["p"] * get_args(Protocol3).index(protocol))
@@ -117,7 +119,7 @@ async def test_figures_are_those_of_the_service(project: Project, protocol: Prot
                 continue
             assert re.sub(rf"[{GLYPHS}]|\(.*\)", "", text) == percent(row.accuracy)
             assert text[0] in GLYPHS
-            # Every figure has its n: below the title, or its own in brackets.
+            # Every metric has its n: below the title, or in brackets.
             assert text.endswith(f"({row.n})") or below[row.group or ALL] == (f"n {row.n}",)
         caption = text_of(app, "#accuracy-caption")
         assert {row.key: row.cells[0].text[:2] for row in matrix_of(app).rows} == {
@@ -129,7 +131,7 @@ async def test_figures_are_those_of_the_service(project: Project, protocol: Prot
             assert part in caption
 
 
-async def test_the_projects_protocol_counts_until_a_key_changes_it(tmp_path: Path) -> None:
+async def test_protocol_is_the_projects_until_a_key_changes_it(tmp_path: Path) -> None:
     project = judged_project(tmp_path)
     project.path.with_name("workbench.toml").write_text('protocol = "decided"\n')
     async with opened(project, settings=settings_of(project)) as (app, pilot):
@@ -143,7 +145,7 @@ async def test_the_projects_protocol_counts_until_a_key_changes_it(tmp_path: Pat
 
 
 @pytest.mark.soak
-async def test_a_key_goes_through_the_figures_and_the_caption_names_them(project: Project) -> None:
+async def test_key_cycles_metrics_and_caption_names_them(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *":y", "enter")
         report = screen_of(app).report
@@ -163,7 +165,7 @@ async def test_a_key_goes_through_the_figures_and_the_caption_names_them(project
 
 
 @pytest.mark.soak
-async def test_the_cell_under_the_cursor_is_told_in_full(project: Project) -> None:
+async def test_foot_describes_the_cell_under_the_cursor(project: Project) -> None:
     (row,) = (r for r in accuracy(project, by="type").rows if (r.verifier, r.group) == ("bad", "A"))
     async with opened(project) as (app, pilot):
         await press(pilot, *":y", "enter")
@@ -184,7 +186,7 @@ async def test_the_cell_under_the_cursor_is_told_in_full(project: Project) -> No
         assert detail.selected_id == 1
 
 
-async def test_from_a_number_to_its_items_in_two_keys_and_back(project: Project) -> None:
+async def test_two_keys_lead_from_a_number_to_its_items_and_back(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *":y", "enter")
         await to_cell(pilot, "bad", "A")
@@ -209,7 +211,7 @@ async def test_from_a_number_to_its_items_in_two_keys_and_back(project: Project)
 
 
 @pytest.mark.soak
-async def test_a_group_is_split_by_another_property_and_again(project: Project) -> None:
+async def test_group_is_split_by_several_properties(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *":y", "enter")
         await to_cell(pilot, "good", "A")
@@ -232,7 +234,7 @@ async def test_a_group_is_split_by_another_property_and_again(project: Project) 
         assert (screen.asked.by, screen.chosen) == ("type", ("good", "A"))
 
 
-async def test_from_a_reason_to_its_items_to_the_evidence(project: Project) -> None:
+async def test_reason_opens_its_items_and_evidence(project: Project) -> None:
     async with opened(project, size=(120, 40)) as (app, pilot):
         await press(pilot, *":y", "enter", "B", "B")
         assert screen_of(app).report == accuracy(project, by="reason")
@@ -254,7 +256,7 @@ async def test_from_a_reason_to_its_items_to_the_evidence(project: Project) -> N
         assert not notices(app)
 
 
-async def test_the_items_of_a_cell_one_kind_at_a_time(project: Project) -> None:
+async def test_key_cycles_the_kinds_of_items_of_a_cell(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *":y", "enter")
         await to_cell(pilot, "bad", None)
@@ -281,7 +283,7 @@ async def test_the_items_of_a_cell_one_kind_at_a_time(project: Project) -> None:
 
 
 @pytest.mark.soak
-async def test_undecided_items_a_protocol_leaves_out_are_counted_apart(project: Project) -> None:
+async def test_undecided_items_outside_the_protocol_are_counted_separately(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *":y", "enter", "p", "p")
         await to_cell(pilot, "bad", "A")
@@ -291,7 +293,7 @@ async def test_undecided_items_a_protocol_leaves_out_are_counted_apart(project: 
         assert "1 undecided item left out" in head
 
 
-def test_properties_go_round_but_for_those_already_chosen() -> None:
+def test_key_cycles_the_properties_not_yet_chosen() -> None:
     asked = SheetQuery(by="source", path=(Condition("type", "=", "A"), Condition("domain", "=", "d")))
     free = ("subtype", "source", "model", "language", "difficulty", "dataset", "reason", "length")
     assert set(asked.free(GROUPS)) == set(free)
@@ -300,7 +302,7 @@ def test_properties_go_round_but_for_those_already_chosen() -> None:
     assert asked.words_of("s") == "A - Numeric Values · d · s"
 
 
-async def test_switches_go_round(project: Project) -> None:
+async def test_switches_cycle(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *":y", "enter", "b")
         menu = app.screen
@@ -316,7 +318,7 @@ async def test_switches_go_round(project: Project) -> None:
         assert "No item has a verdict and gold (" in text_of(app, "#accuracy-cell")
 
 
-async def test_without_runs_only_baselines_are_there(tmp_path: Path) -> None:
+async def test_only_baselines_are_shown_without_runs(tmp_path: Path) -> None:
     async with opened(make_project(tmp_path)) as (app, pilot):
         await press(pilot, *":y", "enter")
         assert set(names(app)) == set(BASELINES)
@@ -327,7 +329,7 @@ async def test_without_runs_only_baselines_are_there(tmp_path: Path) -> None:
 
 
 @pytest.mark.soak
-async def test_mouse_moves_sorts_and_opens(project: Project) -> None:
+async def test_mouse_moves_the_cursor_sorts_and_opens(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *":y", "enter")
         await pilot.click("#accuracy-detail", offset=(4, 2))
@@ -346,7 +348,7 @@ async def test_mouse_moves_sorts_and_opens(project: Project) -> None:
         assert screen_of(app).asked.path == (Condition("type", "=", "A"),)
 
 
-async def test_hostile_names_are_only_text(tmp_path: Path) -> None:
+async def test_hostile_names_are_shown_as_text(tmp_path: Path) -> None:
     project = make_project(tmp_path, [{"gold": True, "source": name, "model": name} for name in HOSTILE])
     for name in [*HOSTILE, "判断者" * 20]:
         add_run(project, name, dict.fromkeys(range(1, len(HOSTILE) + 1), Outcome.INCORRECT))
@@ -363,7 +365,7 @@ async def test_hostile_names_are_only_text(tmp_path: Path) -> None:
 
 
 @pytest.mark.soak
-async def test_no_colour_leaves_number_and_glyph(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_cells_have_number_and_glyph_without_colour(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     async with opened(project) as (app, pilot):
         assert app.no_color
@@ -373,7 +375,7 @@ async def test_no_colour_leaves_number_and_glyph(project: Project, monkeypatch: 
 
 
 @pytest.mark.soak
-async def test_the_headline_stays_that_of_all_verifiers_and_the_foot_speaks_of_the_cell(project: Project) -> None:
+async def test_headline_covers_all_verifiers_and_foot_the_cell(project: Project) -> None:
     report = accuracy(project, by="type")
     async with opened(project) as (app, pilot):
         await press(pilot, *":y", "enter")
@@ -389,7 +391,7 @@ async def test_the_headline_stays_that_of_all_verifiers_and_the_foot_speaks_of_t
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])
-async def test_it_opens_with_its_sentence_and_the_worst_group_first(project: Project, size: tuple[int, int]) -> None:
+async def test_screen_opens_with_its_summary_and_the_worst_group_first(project: Project, size: tuple[int, int]) -> None:
     async with opened(project, size=size) as (app, pilot):
         await press(pilot, *":y", "enter")
         said = app.screen.query_one("#accuracy-conclusion")
@@ -410,7 +412,7 @@ async def test_it_opens_with_its_sentence_and_the_worst_group_first(project: Pro
         assert known == sorted(known)
 
 
-async def test_all_of_its_sentences_are_in_sight_at_80_columns(tmp_path: Path) -> None:
+async def test_whole_summary_is_visible_at_80_columns(tmp_path: Path) -> None:
     project = judged_project(tmp_path)
     wrong = {item: Outcome.CORRECT if item % 2 == 0 else Outcome.INCORRECT for item in range(1, 15)}
     for whose in ("ours", "theirs", "yours", "the year before"):
@@ -423,7 +425,7 @@ async def test_all_of_its_sentences_are_in_sight_at_80_columns(tmp_path: Path) -
         assert said.content_size.height == needed
 
 
-async def test_a_verifier_with_an_unfinished_run_is_not_compared(tmp_path: Path) -> None:
+async def test_verifier_with_an_unfinished_run_is_not_compared(tmp_path: Path) -> None:
     half = judged_project(tmp_path)
     add_run(half, "half", {1: Outcome.CORRECT, 3: Outcome.CORRECT}, complete=False, items=16)
     async with opened(half) as (app, pilot):

@@ -1,4 +1,4 @@
-"""What a person has arranged on the Accuracy screen stays: order, pins, cursor, also while a run goes on."""
+"""The user's arrangement of the Accuracy screen (order, pins, cursor) persists, also during a run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ IN_REPORT = ["good", "bad", "unsure", *BASELINES]
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One database for all tests that only look."""
+    """Create one database for all tests that only read."""
     return judged_project(tmp_path_factory.mktemp("accuracy")).path
 
 
@@ -34,12 +34,12 @@ def project(file: Path) -> Project:
 
 
 def shares(screen: AccuracyScreen, group: str | None) -> list[float]:
-    """Accuracies in one column from top to bottom."""
+    """Return the accuracies of one column from top to bottom."""
     rows = [screen.sheet.row(row.key, group) for row in screen.query_one("#accuracy-matrix").rows]  # type: ignore
     return [row.accuracy for row in rows if row is not None and row.accuracy is not None]
 
 
-async def test_a_column_sorts_worst_first_then_turned_round_then_not_at_all(project: Project) -> None:
+async def test_column_sorts_worst_first_then_best_first_then_unsorted(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *":y", "enter")
         await to_cell(pilot, "bad", "A")
@@ -61,7 +61,7 @@ async def test_a_column_sorts_worst_first_then_turned_round_then_not_at_all(proj
 
 
 @pytest.mark.soak
-async def test_the_groups_of_the_verifier_below_stand_worst_first_too(project: Project) -> None:
+async def test_groups_in_the_lower_table_are_sorted_worst_first(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *":y", "enter")
         await to_cell(pilot, "unsure", "A")
@@ -80,7 +80,7 @@ async def test_the_groups_of_the_verifier_below_stand_worst_first_too(project: P
         assert table.sort.column == "acc"
 
 
-async def test_names_sort_and_less_is_better_for_error_rates(project: Project) -> None:
+async def test_names_sort_and_error_rates_sort_ascending(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *":y", "enter", "home", "s")
         assert names(app) == sorted(IN_REPORT)
@@ -117,7 +117,7 @@ async def test_pinned_verifiers_stay_on_top(project: Project) -> None:
 
 
 @pytest.mark.soak
-async def test_below_stands_the_verifier_the_column_or_the_notes(project: Project) -> None:
+async def test_lower_table_shows_the_verifier_the_column_or_the_notes(project: Project) -> None:
     async with opened(project, size=(120, 40)) as (app, pilot):
         await press(pilot, *":y", "enter")
         await to_cell(pilot, "bad", "A")
@@ -142,7 +142,7 @@ async def test_below_stands_the_verifier_the_column_or_the_notes(project: Projec
 
 
 @pytest.mark.soak
-async def test_what_differs_is_marked_as_rough_until_deals_are_drawn(
+async def test_differences_are_marked_preliminary_until_resampling_ends(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from workbench.statistics import permutations
@@ -163,7 +163,7 @@ async def test_what_differs_is_marked_as_rough_until_deals_are_drawn(
 
 
 @pytest.mark.soak
-async def test_a_run_on_its_way_is_followed_and_nothing_jumps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_unfinished_run_updates_rows_without_moving_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(AccuracyScreen, "LOOK_S", 0.05)
     project = make_project(tmp_path, numbered(40, subtype="A1"))
     add_run(project, "done", dict.fromkeys(range(1, 41), Outcome.INCORRECT))
@@ -195,7 +195,7 @@ async def test_a_run_on_its_way_is_followed_and_nothing_jumps(tmp_path: Path, mo
 
 
 @pytest.mark.soak
-async def test_a_new_verifier_does_not_move_the_cursor(tmp_path: Path) -> None:
+async def test_new_verifier_does_not_move_the_cursor(tmp_path: Path) -> None:
     project = judged_project(tmp_path)
     async with opened(project) as (app, pilot):
         await press(pilot, *":y", "enter")
@@ -208,7 +208,7 @@ async def test_a_new_verifier_does_not_move_the_cursor(tmp_path: Path) -> None:
         assert app.focused is matrix_of(app)
 
 
-def test_a_run_that_was_cancelled_is_not_on_its_way(tmp_path: Path) -> None:
+def test_cancelled_run_is_not_shown_as_unfinished(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(4))
     run = add_run(project, "stopped", {1: Outcome.CORRECT}, complete=False, items=4)
     assert accuracy(project, live=True).unfinished == {"stopped": 0.25}
@@ -221,7 +221,7 @@ def test_a_run_that_was_cancelled_is_not_on_its_way(tmp_path: Path) -> None:
     assert accuracy(project, live=True).unfinished == {"stopped": 0.25}
 
 
-async def test_the_matrix_is_filtered_live_and_by_what_is_under_the_cursor(project: Project) -> None:
+async def test_matrix_is_filtered_live_and_by_the_cell_under_the_cursor(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *":y", "enter")
         everything, matrix = names(app), matrix_of(app)
@@ -246,7 +246,7 @@ async def test_the_matrix_is_filtered_live_and_by_what_is_under_the_cursor(proje
 
 
 @pytest.mark.soak
-async def test_a_filter_that_nothing_meets_or_nobody_can_read_leaves_the_screen_whole(project: Project) -> None:
+async def test_empty_and_invalid_filters_keep_the_screen_usable(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *":y", "enter", "f", *"nobody", "enter")
         assert names(app) == []
@@ -258,7 +258,7 @@ async def test_a_filter_that_nothing_meets_or_nobody_can_read_leaves_the_screen_
         assert len(names(app)) == len(IN_REPORT)
 
 
-async def test_a_run_that_has_begun_is_no_part_of_what_is_concluded(tmp_path: Path) -> None:
+async def test_unfinished_run_is_excluded_from_the_summary(tmp_path: Path) -> None:
     project = make_project(tmp_path, [*numbered(40, subtype="A1"), *numbered(40, subtype="C1", dataset="more")])
     add_run(project, "whole", dict.fromkeys(range(1, 81), Outcome.CORRECT))
     add_run(project, "begun", dict.fromkeys(range(2, 42, 2), Outcome.CORRECT), complete=False, items=80)

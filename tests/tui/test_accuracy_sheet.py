@@ -1,4 +1,4 @@
-"""The layout of an accuracy report: marks, counts beside figures, order, scales."""
+"""The layout of an accuracy report: marks, counts next to metrics, order, scales."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from workbench.statistics.records.report import AccuracyReport, AccuracyRow
 
 
 def row(verifier: str, group: str | None, accuracy: float | None, n: int = 100, **fields: Any) -> AccuracyRow:
-    """A row of which only accuracy matters."""
+    """Return a row in which only the accuracy matters."""
     right = round((accuracy or 0.0) * n)
     return AccuracyRow(
         **{
@@ -72,7 +72,7 @@ ACCURACY = FIGURES["accuracy"]
 
 
 def texts(sheet: AccuracySheet, figure: str = "accuracy") -> dict[tuple[str, str | None], str]:
-    """The cells' texts without the glyphs before them."""
+    """Return the cells' texts without their glyphs."""
     return {
         (row.key, group): cell.text.lstrip(GLYPHS)
         for row in sheet.rows(FIGURES[figure], ())
@@ -80,7 +80,7 @@ def texts(sheet: AccuracySheet, figure: str = "accuracy") -> dict[tuple[str, str
     }
 
 
-def test_marks_stand_beside_names_and_figures() -> None:
+def test_marks_follow_names_and_metrics() -> None:
     sheet = AccuracySheet(SMALL)
     assert {name: sheet.mark(name, {"rule": None}) for name in sheet.verifiers} == {
         "judge": " †",
@@ -107,7 +107,7 @@ def test_marks_stand_beside_names_and_figures() -> None:
     assert legend(plain, FIGURES["n"], pinned=False) == ""
 
 
-def test_groups_with_long_names_are_told_apart_by_their_ends() -> None:
+def test_long_group_names_keep_their_distinguishing_ends() -> None:
     names = ("math_reasoning/algebra", "math_reasoning/geometry")
     sheet = AccuracySheet(report(row("rule", None, 0.9), *(row("rule", name, 0.9) for name in names), by="source"))
     titles = [column.title for column in sheet.columns(ACCURACY, wide=False)]
@@ -115,12 +115,12 @@ def test_groups_with_long_names_are_told_apart_by_their_ends() -> None:
     assert titles[1].endswith("gebra")
 
 
-def test_a_run_is_never_called_finished_before_it_is() -> None:
+def test_unfinished_run_is_never_called_finished() -> None:
     assert AccuracySheet(SMALL).progress("slow") == "99 %"
     assert AccuracySheet(SMALL).progress("rule") == ""
 
 
-def test_every_figure_has_its_n() -> None:
+def test_every_metric_has_its_n() -> None:
     sheet = AccuracySheet(SMALL)
     assert [column.below for column in sheet.columns(ACCURACY, wide=False)] == [("n 100",)] * 2
     assert texts(sheet)["rule", "A"] == "95.0 (7)"
@@ -128,20 +128,20 @@ def test_every_figure_has_its_n() -> None:
     assert texts(sheet, "n")["rule", "A"] == "7"
 
 
-def test_pinned_verifiers_come_first_and_stay_there() -> None:
+def test_pinned_verifiers_stay_first() -> None:
     rows = AccuracySheet(SMALL).rows(ACCURACY, {"slow": None, "not there": None, "judge": None})
     assert [(row.key, row.block) for row in rows] == [("slow", 0), ("judge", 1), ("rule", 2), ("always-incorrect", 2)]
 
 
 @pytest.mark.parametrize(("descending", "expected"), [(False, [0, 1, 2, 3]), (True, [0, 2, 1, 3])])
-def test_order_keeps_what_has_no_figure_last(descending: bool, expected: list[int]) -> None:
+def test_rows_without_a_value_sort_last(descending: bool, expected: list[int]) -> None:
     groups = {"A": 0.5, "B": 0.9, "C": None}
     sheet = AccuracySheet(report(row("v", None, 0.7), *(row("v", name, share) for name, share in groups.items())))
     found = verifier_detail(sheet, "v", ACCURACY, descending=descending, wide=True)
     assert [line.id for line in found.rows] == expected
 
 
-def test_a_tint_follows_what_is_good_and_a_glyph_the_height() -> None:
+def test_tint_shows_quality_and_glyph_shows_magnitude() -> None:
     bad, good = row("v", None, 0.1, fpr=0.9), row("v", None, 0.9, fpr=0.1)
     for key, (low, high) in {"accuracy": (bad, good), "fpr": (good, bad)}.items():
         figure = FIGURES[key]
@@ -155,14 +155,14 @@ def test_a_tint_follows_what_is_good_and_a_glyph_the_height() -> None:
     assert FIGURES["mcc"].step(row("v", None, None, n=0)) is None
 
 
-def test_a_column_is_sorted_best_first_and_baselines_stay_below() -> None:
+def test_column_sorts_best_first_and_keeps_baselines_last() -> None:
     found = group_detail(AccuracySheet(SMALL), None, ACCURACY, (), wide=False)
     lines = sorted(found.rows, key=lambda line: line.block)
     names = [line.cells[0].text.strip(" †○") for line in lines]
     assert names == ["rule", "judge", "slow 99 % run", "always-incorrect"]
 
 
-def test_words_name_protocol_gold_and_what_is_on_its_way() -> None:
+def test_caption_names_protocol_gold_and_unfinished_runs() -> None:
     assert "protocol forced" in str(caption(SMALL, FIGURES["mcc"]))
     assert "MCC" in str(caption(SMALL, FIGURES["mcc"]))
     assert "gold final (100 imported)" in str(caption(SMALL, ACCURACY))

@@ -1,4 +1,4 @@
-"""A judge is added by filling in a form, with the keyboard alone; what is wrong stands at its field."""
+"""A judge is added with a form and the keyboard alone; errors are shown at their fields."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def field(app: WorkbenchApp, name: str) -> OptionField:
 
 
 def trouble(app: WorkbenchApp, name: str) -> str:
-    """What stands at a field as wrong."""
+    """Return the error shown at a field."""
     found = field(app, name)
     assert found.wrong in str(found.query_one(".about", Static).content)
     return found.wrong
@@ -68,20 +68,20 @@ async def fill(pilot: Pilot[None], **values: str) -> None:
 
 
 def hidden(app: WorkbenchApp, name: str) -> bool:
-    """Whether a person could not see an option, were it scrolled to."""
+    """Return whether an option would be invisible even if scrolled to."""
     if not app.screen.query(f"#option-{name}"):
         return True
     return any(not widget.display for widget in (field(app, name), *field(app, name).ancestors))
 
 
 def offered(app: WorkbenchApp, name: str) -> bool:
-    """Whether a section in sight has an option, folded or not."""
+    """Return whether a visible section has an option, folded or not."""
     sections = [section for section in app.screen.query(OptionSection) if section.display]
     return name in {option.name for section in sections for option in section.section.options}
 
 
 @pytest.mark.parametrize("size", ONE_SIZE)
-async def test_a_judge_is_added_by_keys_alone(project: Project, size: tuple[int, int]) -> None:
+async def test_judge_is_added_by_keys_alone(project: Project, size: tuple[int, int]) -> None:
     async with opened(project, size=size) as (app, pilot):
         await press(pilot, *":v", "enter", "A")
         screen_of(app, AddJudgeScreen)
@@ -95,7 +95,7 @@ async def test_a_judge_is_added_by_keys_alone(project: Project, size: tuple[int,
         assert saved(project) == {
             "my-judge": {"kind": "llm-judge", "base_url": URL, "model": "qwen", "reference": "false"}
         }
-        # One key from here starts it, and the screen says which.
+        # One key here starts it, as the screen shows.
         assert screen_of(app, SetUpRunScreen).chosen.name == "my-judge"
         assert "my-judge is ready: f4 starts it" in text_of(app, "#set-up-ready")
         assert "f3 tries it" in text_of(app, "#set-up-ready")
@@ -111,26 +111,26 @@ async def test_a_judge_is_added_by_keys_alone(project: Project, size: tuple[int,
         assert "my-judge" in [one.value for one in chooser.listed]
 
 
-def said_of_server(app: WorkbenchApp) -> list[str]:
-    """The lines that the form shows of the server; none while it shows nothing."""
+def server_lines(app: WorkbenchApp) -> list[str]:
+    """Return the lines that the form shows about the server, if any."""
     found = app.screen.query_one(".form-tested", Static)
     return str(found.content).splitlines() if found.display else []
 
 
 @pytest.mark.soak
-async def test_a_judge_that_refuses_a_right_answer_gets_no_tick(project: Project) -> None:
+async def test_judge_that_rejects_a_correct_answer_gets_no_tick(project: Project) -> None:
     with scripted(lambda _: "Final Judgment: No") as server:
         async with opened(project) as (app, pilot):
             await press(pilot, *":n", "enter")
             await fill(pilot, name="my-judge", base_url=server.url, model="qwen")
             await press(pilot, "f5")
-            first, *others = said_of_server(app)
+            first, *others = server_lines(app)
             assert first.startswith("! qwen at")
             assert any("has a right answer, of which that says: incorrect" in line for line in others)
 
 
 @pytest.mark.soak
-async def test_what_is_typed_on_a_heading_stands_in_the_field_below(project: Project) -> None:
+async def test_typing_on_a_heading_fills_the_field_below(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *":n", "enter")
         heading = app.screen.query(CollapsibleTitle).first()
@@ -139,7 +139,7 @@ async def test_what_is_typed_on_a_heading_stands_in_the_field_below(project: Pro
         assert app.screen.query_one("#option-base_url", OptionField).value == "http://x:1/v1"
 
 
-async def test_a_server_is_tested_in_the_form_in_few_plain_lines(project: Project) -> None:
+async def test_form_reports_the_server_test_in_a_few_lines(project: Project) -> None:
     def answer(received: Received) -> Scripted | str:
         # Like a server that lists its models under any path.
         listed = {"object": "list", "data": [{"id": "qwen", "object": "model"}]}
@@ -150,33 +150,33 @@ async def test_a_server_is_tested_in_the_form_in_few_plain_lines(project: Projec
             await press(pilot, *":n", "enter")
             await fill(pilot, name="my-judge", base_url=server.url, model="qwen")
             await press(pilot, "f5")
-            (line,) = said_of_server(app)
+            (line,) = server_lines(app)
             assert line.startswith(f"✓ qwen at {server.url}: The model 'qwen' is there. It replies: 'Yes'")
             assert "↵" not in line
             assert "LM Studio" not in line
             assert notices(app) == []
             await fill(pilot, model="other")
-            assert said_of_server(app) == [], "it was another model that answered"
+            assert server_lines(app) == [], "it was another model that answered"
             await fill(pilot, model="qwen")
             await press(pilot, "f4")
             screen_of(app, SetUpRunScreen)
             await press(pilot, "f5")
-            assert said_of_server(app)[0].startswith("✓ qwen at")
+            assert server_lines(app)[0].startswith("✓ qwen at")
     async with opened(project) as (app, pilot):
         await press(pilot, *":n", "enter")
         await fill(pilot, name="another", base_url=server.url, model="qwen")
         await press(pilot, "f5")
-        (line,) = said_of_server(app)
+        (line,) = server_lines(app)
         assert line.startswith("✗ qwen at")
         assert "Is the server running" in line
         await fill(pilot, base_url="ftp://x")
         await press(pilot, "f5")
         assert "http://" in trouble(app, "base_url")
-        assert said_of_server(app) == []
+        assert server_lines(app) == []
 
 
 @pytest.mark.soak
-async def test_who_has_typed_it_is_not_asked_again_for_trust(project: Project, tmp_path: Path) -> None:
+async def test_typed_address_needs_no_further_consent(project: Project, tmp_path: Path) -> None:
     async with opened(project) as (_, pilot):
         await press(pilot, *":n", "enter")
         await fill(pilot, name="my-judge", base_url=URL, model="qwen")
@@ -189,7 +189,7 @@ async def test_who_has_typed_it_is_not_asked_again_for_trust(project: Project, t
 
 
 @pytest.mark.soak
-async def test_a_key_is_refused_and_goes_from_the_screen(project: Project, tmp_path: Path) -> None:
+async def test_api_key_is_rejected_and_removed_from_the_screen(project: Project, tmp_path: Path) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *":n", "enter")
         await fill(pilot, name="my-judge", base_url=URL, model="qwen", api_key_env=KEY)
@@ -206,7 +206,7 @@ async def test_a_key_is_refused_and_goes_from_the_screen(project: Project, tmp_p
 
 
 @pytest.mark.soak
-async def test_what_is_wrong_stands_at_its_field(project: Project) -> None:
+async def test_errors_are_shown_at_their_fields(project: Project) -> None:
     add_run(project, "taken", {1: Outcome.CORRECT})
     good = {"name": "fine", "base_url": URL, "model": "qwen", "max_cost": ""}
     wrong = (
@@ -227,7 +227,7 @@ async def test_what_is_wrong_stands_at_its_field(project: Project) -> None:
 
 
 @pytest.mark.soak
-async def test_only_what_a_strategy_uses_is_asked_and_kept(project: Project) -> None:
+async def test_only_options_of_the_strategy_are_shown_and_saved(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *":n", "enter")
         assert not offered(app, "rollouts")
@@ -242,7 +242,7 @@ async def test_only_what_a_strategy_uses_is_asked_and_kept(project: Project) -> 
 
 
 @pytest.mark.soak
-async def test_another_kind_keeps_what_was_typed(project: Project) -> None:
+async def test_changing_the_kind_keeps_typed_values(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *":n", "enter")
         await fill(pilot, name="scores", base_url=URL, model="qwen", strategy="mcts")
@@ -256,7 +256,7 @@ async def test_another_kind_keeps_what_was_typed(project: Project) -> None:
 
 
 @pytest.mark.soak
-async def test_a_panel_of_judges_is_kept_by_their_names(project: Project) -> None:
+async def test_panel_is_saved_by_the_names_of_its_judges(project: Project) -> None:
     lines = [f'[verifiers.{name}]\nkind = "llm-judge"\nbase_url = "{URL}"\nmodel = "{name}"' for name in "ab"]
     project.path.with_name("workbench.toml").write_text("\n".join(lines))
     async with opened(project) as (app, pilot):
@@ -273,7 +273,7 @@ async def test_a_panel_of_judges_is_kept_by_their_names(project: Project) -> Non
 
 
 @pytest.mark.soak
-async def test_looking_at_examples_in_a_request_is_recorded_as_a_reveal(tmp_path: Path) -> None:
+async def test_viewing_examples_in_a_request_is_recorded_as_a_reveal(tmp_path: Path) -> None:
     rows = [{**row, "question": f"Question {row['question_id']}?"} for row in numbered(12)]
     revealed = "SELECT count(*) FROM label_events WHERE kind = 'reveal' AND task = 'correctness'"
     async with opened(make_project(tmp_path, rows)) as (app, pilot):
@@ -290,7 +290,7 @@ async def test_looking_at_examples_in_a_request_is_recorded_as_a_reveal(tmp_path
 
 
 @pytest.mark.soak
-async def test_too_few_settled_items_stand_at_their_field(project: Project) -> None:
+async def test_too_few_final_items_are_reported_at_their_field(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *":n", "enter")
         await fill(pilot, base_url=URL, model="qwen", examples="8")
@@ -298,7 +298,7 @@ async def test_too_few_settled_items_stand_at_their_field(project: Project) -> N
         assert "4 correct items of different questions are needed" in trouble(app, "examples")
 
 
-async def test_the_preview_shows_the_exact_request_and_sends_nothing(tmp_path: Path) -> None:
+async def test_preview_shows_the_exact_request_without_sending_it(tmp_path: Path) -> None:
     rows = [{"question": f"{text} {number}", "completion": text} for number, text in enumerate(HOSTILE)]
     async with opened(make_project(tmp_path, rows)) as (app, pilot):
         await press(pilot, *":n", "enter", "f3")
@@ -328,7 +328,7 @@ def shown(app: WorkbenchApp) -> str:
 
 
 @pytest.mark.soak
-async def test_leaving_asks_before_something_is_lost(project: Project) -> None:
+async def test_leaving_asks_before_discarding_values(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *":n", "enter", "x", "escape", "escape")
         assert isinstance(app.screen, AddJudgeScreen)
@@ -338,7 +338,7 @@ async def test_leaving_asks_before_something_is_lost(project: Project) -> None:
         assert type(app.screen).__name__ == "HomeScreen"
 
 
-async def test_an_annotator_adds_no_judge(project: Project) -> None:
+async def test_annotator_cannot_add_a_judge(project: Project) -> None:
     from workbench.labelling.people import add_annotators
 
     add_annotators(project, ["amira"])
@@ -354,7 +354,7 @@ async def test_an_annotator_adds_no_judge(project: Project) -> None:
 @pytest.mark.parametrize(
     "turns", [turns if turns % 20 == 0 else pytest.param(turns, marks=pytest.mark.soak) for turns in range(0, 60, 4)]
 )
-async def test_to_quit_while_the_form_comes_is_no_error(project: Project, turns: int) -> None:
+async def test_quitting_while_the_form_opens_is_no_error(project: Project, turns: int) -> None:
     app = WorkbenchApp(project)
     async with app.run_test(size=SIZES[1]) as pilot:
         await pilot.pause()

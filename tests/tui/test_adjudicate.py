@@ -36,7 +36,7 @@ NOTE = "[red]half a period is missing[/red]"
 
 @pytest.fixture
 def project(tmp_path: Path) -> Iterator[Project]:
-    """Three items; amira and ben differ on their correctness, and on the type of the first question."""
+    """Create three items; amira and ben disagree on correctness, and on the type of the first question."""
     made = make_project(
         tmp_path,
         [
@@ -123,7 +123,7 @@ async def test_both_labels_are_shown_without_names(project: Project, size: tuple
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize(("width", "beside"), [(80, False), (99, False), (100, True), (160, True)])
-async def test_labels_stand_side_by_side_where_there_is_room(project: Project, width: int, beside: bool) -> None:
+async def test_labels_are_side_by_side_on_wide_terminals(project: Project, width: int, beside: bool) -> None:
     async with adjudicating(project, size=(width, 30)) as (app, pilot):
         one, other = (found.region for found in screen(app).query(".opinion"))
         assert (one.y == other.y) is beside
@@ -134,8 +134,8 @@ async def test_labels_stand_side_by_side_where_there_is_room(project: Project, w
         assert (one.y == other.y) is (180 - width >= 100)
 
 
-async def test_no_widget_tells_who_said_what(project: Project) -> None:
-    """Not in an id, a class, a name, a tooltip or a title: in nothing that a widget holds."""
+async def test_no_widget_reveals_the_annotators(project: Project) -> None:
+    """No id, class, name, tooltip, title or any other attribute of a widget does."""
     async with adjudicating(project, size=(120, 40)) as (app, _):
         made = rows(project, "SELECT uuid FROM label_events UNION SELECT created_at FROM label_events")
         marks = ["amira", "ben", *(row[0] for row in made)]
@@ -149,8 +149,8 @@ async def test_no_widget_tells_who_said_what(project: Project) -> None:
 @pytest.mark.few(4)
 @pytest.mark.parametrize("size", [*SIZES, (99, 24), (100, 30)])
 @pytest.mark.parametrize("others", [0, 1, 2])
-async def test_what_everybody_says_is_in_sight(project: Project, size: tuple[int, int], others: int) -> None:
-    """However much one person writes."""
+async def test_every_label_is_visible(project: Project, size: tuple[int, int], others: int) -> None:
+    """However much one annotator writes."""
     note = "so and so " * 150
     for name in ("amira", "ben"):
         put(project, name, 1, "correct" if name == "amira" else "incorrect", note=note, at="2999", merged=True)
@@ -169,7 +169,7 @@ def signs(app: WorkbenchApp) -> list[str]:
     return [SYMBOLS[one.value] for one in current.conflict.opinions]
 
 
-async def test_a_key_pressed_before_the_conflict_could_be_seen_is_not_for_it(project: Project) -> None:
+async def test_key_pressed_before_the_conflict_was_visible_is_ignored(project: Project) -> None:
     async with adjudicating(project) as (app, pilot):
         screen(app)._seen_at = app.at_work.now() + 60
         await press(pilot, "1", "0", "comma", "x", "l")
@@ -182,7 +182,7 @@ async def test_a_key_pressed_before_the_conflict_could_be_seen_is_not_for_it(pro
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize("size", SIZES)
-async def test_a_long_note_is_read_in_full(project: Project, size: tuple[int, int]) -> None:
+async def test_long_note_can_be_read_in_full(project: Project, size: tuple[int, int]) -> None:
     ben = AnnotationSession(project, "ben")
     ben.submit(ben.open(1), Answer(verdict="incorrect", note="so and so " * 800 + "THE END"))
     ben.close()
@@ -200,7 +200,7 @@ async def test_a_long_note_is_read_in_full(project: Project, size: tuple[int, in
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize(("key", "letter"), [("comma", "A"), ("full_stop", "B")])
-async def test_one_key_takes_a_label_over_whole(project: Project, key: str, letter: str) -> None:
+async def test_one_key_adopts_a_whole_label(project: Project, key: str, letter: str) -> None:
     ben = AnnotationSession(project, "ben")
     ben.submit(ben.open(1), Answer(verdict="unsuitable", reason="proof", tags=("guessed",)))
     ben.close()
@@ -215,7 +215,7 @@ async def test_one_key_takes_a_label_over_whole(project: Project, key: str, lett
     assert rows(project, stored) == [(said.value, said.reason or None, tags, 1)]
 
 
-async def test_a_decision_that_was_opened_again_is_shown(project: Project) -> None:
+async def test_reopened_decision_is_shown(project: Project) -> None:
     async with adjudicating(project) as (app, pilot):
         await press(pilot, "1")
         ben = AnnotationSession(project, "ben")
@@ -228,7 +228,7 @@ async def test_a_decision_that_was_opened_again_is_shown(project: Project) -> No
 
 
 @pytest.mark.soak
-async def test_marks_go_with_the_decision(project: Project) -> None:
+async def test_marks_are_stored_with_the_decision(project: Project) -> None:
     async with adjudicating(project) as (app, pilot):
         await press(pilot, "m", "1", "m", "3", "m", "3")
         assert "◆ reasoning wrong" in app.screen.query_one(TitleBar).remark
@@ -237,7 +237,7 @@ async def test_marks_go_with_the_decision(project: Project) -> None:
     assert rows(project, "SELECT tags FROM label_events WHERE kind = 'adjudication'") == [('["reasoning_wrong"]',)]
 
 
-async def test_a_note_is_kept_when_the_screen_is_left(project: Project) -> None:
+async def test_note_is_kept_when_the_screen_is_left(project: Project) -> None:
     async with adjudicating(project) as (app, pilot):
         await press(pilot, "c", *"why", "enter", "escape")
         app.open_screen("adjudicate")
@@ -249,7 +249,7 @@ async def test_a_note_is_kept_when_the_screen_is_left(project: Project) -> None:
     assert rows(project, "SELECT count(*) FROM drafts") == [(0,)]
 
 
-async def test_a_case_joins_the_guidelines(project: Project) -> None:
+async def test_case_is_added_to_the_guidelines(project: Project) -> None:
     async with adjudicating(project) as (app, pilot):
         await press(pilot, "a", *"Ten is 10.", "enter")
         added = guidelines.current(project)
@@ -261,7 +261,7 @@ async def test_a_case_joins_the_guidelines(project: Project) -> None:
 
 
 @pytest.mark.soak
-async def test_a_case_is_added_after_the_decision(project: Project) -> None:
+async def test_case_can_be_added_after_the_decision(project: Project) -> None:
     judge(project)
     async with adjudicating(project) as (app, pilot):
         await press(pilot, "1", "a")
@@ -275,7 +275,7 @@ async def test_a_case_is_added_after_the_decision(project: Project) -> None:
 @pytest.mark.parametrize("person", ["chen", None])
 @pytest.mark.parametrize("way", ["history", "step"])
 @pytest.mark.parametrize("key", ["0", "comma"])
-async def test_a_decision_in_force_is_replaced_after_a_question_alone(
+async def test_current_decision_is_replaced_only_after_confirmation(
     project: Project, person: str | None, way: str, key: str
 ) -> None:
     AdjudicationSession(project, "chen").decide(opened_conflict(project), Answer(verdict="correct"))
@@ -308,7 +308,7 @@ def opened_conflict(project: Project) -> Conflict:
 
 
 @pytest.mark.soak
-async def test_undo_of_many_is_left_to_the_screen_of_many(project: Project) -> None:
+async def test_bulk_undo_is_left_to_the_bulk_screen(project: Project) -> None:
     classes = ConflictClasses(project, "chen")
     classes.settle(classes.open("correct/incorrect"), [1, 2], Answer(verdict="correct"))
     async with adjudicating(project) as (app, pilot):
@@ -318,7 +318,7 @@ async def test_undo_of_many_is_left_to_the_screen_of_many(project: Project) -> N
         assert len(decisions(project)) == 2
 
 
-async def test_one_key_decides_and_brings_the_next(project: Project) -> None:
+async def test_one_key_decides_and_shows_the_next_conflict(project: Project) -> None:
     async with adjudicating(project) as (app, pilot):
         first = subject(app)
         await press(pilot, "0")
@@ -348,7 +348,7 @@ async def test_verdicts_are_shown_after_the_decision(project: Project, key: str)
 
 
 @pytest.mark.soak
-async def test_undo_from_the_verdicts_opens_the_conflict_again(project: Project) -> None:
+async def test_undo_from_the_verdicts_reopens_the_conflict(project: Project) -> None:
     judge(project)
     async with adjudicating(project) as (app, pilot):
         first = subject(app)
@@ -509,7 +509,7 @@ async def test_a_second_window_asks_before_it_replaces_a_decision(project: Proje
         assert decisions(project) == [(at, "correct")]
 
 
-async def test_undo_after_a_skip_brings_the_conflict_back_and_takes_no_decision(project: Project) -> None:
+async def test_undo_after_a_skip_returns_to_the_conflict_without_a_decision(project: Project) -> None:
     async with adjudicating(project) as (app, pilot):
         await press(pilot, "1")
         made, skipped = decisions(project), subject(app)
@@ -521,7 +521,7 @@ async def test_undo_after_a_skip_brings_the_conflict_back_and_takes_no_decision(
 
 
 @pytest.mark.soak
-async def test_undo_of_a_replaced_decision_leaves_the_first_in_force(project: Project) -> None:
+async def test_undo_of_a_replacement_restores_the_first_decision(project: Project) -> None:
     async with adjudicating(project) as (app, pilot):
         at = subject(app)
         await press(pilot, "1", "left_square_bracket", "0", "y", "z")
@@ -532,8 +532,8 @@ async def test_undo_of_a_replaced_decision_leaves_the_first_in_force(project: Pr
 
 
 @pytest.mark.soak
-async def test_a_name_that_nobody_has_joins_the_people_only_after_a_question(project: Project) -> None:
-    """``:j`` is a habit, and was a person."""
+async def test_unknown_name_is_added_only_after_confirmation(project: Project) -> None:
+    """Typing ``:j`` by habit used to add an annotator."""
     async with adjudicating(project, None) as (app, pilot):
         names = [person.name for person in people.annotators(project)]
         await press(pilot, *":j", "enter")

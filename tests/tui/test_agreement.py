@@ -1,4 +1,4 @@
-"""Agreement: the screen's figures are the service's, and a cell leads to the very items it counts."""
+"""Agreement: the screen shows the service's metrics, and a cell opens exactly the items it counts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from workbench.measuring.browsing import LabelledRow, pair_items
 
 
 def labelled(folder: Path, names: tuple[str, str, str] = ("ann", "bob", "cy")) -> Project:
-    """Twelve items of two domains; the first two annotators disagree on two items and share one domain only."""
+    """Create twelve items of two domains; the first two annotators disagree on two items and share only one domain."""
     rows: list[dict[str, Any]] = [
         row
         | {
@@ -52,7 +52,7 @@ def screen_of(app: WorkbenchApp) -> AgreementScreen:
 
 
 async def drawn(app: WorkbenchApp, pilot: Pilot[None]) -> AgreementScreen:
-    """The screen with its figures."""
+    """Return the screen once its metrics are loaded."""
     await until(pilot, lambda: screen_of(app).report is not None)
     await settle(pilot)
     return screen_of(app)
@@ -70,7 +70,7 @@ def listed(app: WorkbenchApp) -> FixedSource[LabelledRow]:
 
 
 def rows_of(app: WorkbenchApp) -> list[list[str]]:
-    """The lower table's rows."""
+    """Return the lower table's rows."""
     source = screen_of(app).query_one("#agreement-table", VirtualTable).source
     assert source is not None
     return [[cell.text for cell in row.cells] for row in source.first_page(99)]
@@ -81,7 +81,7 @@ def detail(app: WorkbenchApp) -> str:
 
 
 @pytest.mark.parametrize("size", ONE_SIZE)
-async def test_tables_are_those_of_the_report(tmp_path: Path, size: tuple[int, int]) -> None:
+async def test_tables_match_the_report(tmp_path: Path, size: tuple[int, int]) -> None:
     project = labelled(tmp_path)
     report = agreement(project, by="type")
     async with opened(project, size=size) as (app, pilot):
@@ -98,7 +98,7 @@ async def test_tables_are_those_of_the_report(tmp_path: Path, size: tuple[int, i
         assert "A perfect verifier would have a measured accuracy of" in detail(app)
 
 
-async def test_items_in_common_that_do_not_count_are_not_denied(tmp_path: Path) -> None:
+async def test_shared_items_that_do_not_count_are_mentioned(tmp_path: Path) -> None:
     record = Record(make_project(tmp_path, numbered(4)))
     record.say("ann", 1, "c")
     record.say("bob", 2, "c")
@@ -110,7 +110,7 @@ async def test_items_in_common_that_do_not_count_are_not_denied(tmp_path: Path) 
         assert "people open the project under their own name" in said
 
 
-async def test_where_nobody_labelled_blind_it_is_said_why_nothing_counts_and_what_to_do(tmp_path: Path) -> None:
+async def test_without_blind_labels_the_screen_explains_what_to_do(tmp_path: Path) -> None:
     record = Record(make_project(tmp_path, numbered(4)))
     for name in ("ann", "bob"):
         record.say(name, 1, "c", unblinded=True)
@@ -125,9 +125,7 @@ async def test_where_nobody_labelled_blind_it_is_said_why_nothing_counts_and_wha
 
 
 @pytest.mark.parametrize("size", ONE_SIZE)
-async def test_enter_opens_the_items_they_differ_on_and_an_item_is_a_reveal(
-    tmp_path: Path, size: tuple[int, int]
-) -> None:
+async def test_enter_opens_disputed_items_and_viewing_one_is_a_reveal(tmp_path: Path, size: tuple[int, int]) -> None:
     project = labelled(tmp_path)
     expected = pair_items(project, "correctness", "ann", "bob")
     async with opened(project, size=size) as (app, pilot):
@@ -158,7 +156,7 @@ def _reveals(project: Project) -> int:
 
 
 @pytest.mark.soak
-async def test_all_shared_items_have_a_key_of_their_own(tmp_path: Path) -> None:
+async def test_key_opens_all_shared_items(tmp_path: Path) -> None:
     project = labelled(tmp_path)
     async with opened(project) as (app, pilot):
         await press(pilot, *":g", "enter", "i")
@@ -166,7 +164,7 @@ async def test_all_shared_items_have_a_key_of_their_own(tmp_path: Path) -> None:
 
 
 @pytest.mark.soak
-async def test_a_row_without_items_says_so(tmp_path: Path) -> None:
+async def test_row_without_items_says_so(tmp_path: Path) -> None:
     async with opened(labelled(tmp_path)) as (app, pilot):
         await press(pilot, *":g", "enter", "w", "enter")
         assert isinstance(app.screen, AgreementScreen)
@@ -175,7 +173,7 @@ async def test_a_row_without_items_says_so(tmp_path: Path) -> None:
 
 @pytest.mark.soak
 @pytest.mark.parametrize("size", ONE_SIZE)
-async def test_the_lower_table_goes_through_people_groups_time_and_pairs(tmp_path: Path, size: tuple[int, int]) -> None:
+async def test_lower_table_cycles_annotators_groups_time_and_pairs(tmp_path: Path, size: tuple[int, int]) -> None:
     project = labelled(tmp_path)
     async with opened(project, size=size) as (app, pilot):
         await press(pilot, *":g", "enter")
@@ -194,7 +192,7 @@ async def test_the_lower_table_goes_through_people_groups_time_and_pairs(tmp_pat
 
 
 @pytest.mark.soak
-async def test_columns_in_which_nobody_has_anything_are_left_out(tmp_path: Path) -> None:
+async def test_empty_columns_are_left_out(tmp_path: Path) -> None:
     async with opened(labelled(tmp_path)) as (app, pilot):
         await press(pilot, *":g", "enter", "w", "w")
         shown = screen_of(app).shown
@@ -204,7 +202,7 @@ async def test_columns_in_which_nobody_has_anything_are_left_out(tmp_path: Path)
         assert "upheld %" not in shown.titles
 
 
-async def test_the_task_goes_on_to_types_and_their_letters(tmp_path: Path) -> None:
+async def test_key_switches_the_task_to_types_and_their_letters(tmp_path: Path) -> None:
     project = labelled(tmp_path)
     async with opened(project) as (app, pilot):
         await press(pilot, *":g", "enter", "t")
@@ -223,7 +221,7 @@ async def test_the_task_goes_on_to_types_and_their_letters(tmp_path: Path) -> No
         assert "correctness ·" in text_of(app, "#agreement-head")
 
 
-async def test_new_labels_are_followed_and_the_cursor_stays(tmp_path: Path) -> None:
+async def test_new_labels_update_the_screen_and_keep_the_cursor(tmp_path: Path) -> None:
     project = labelled(tmp_path)
     async with opened(project) as (app, pilot):
         await press(pilot, *":g", "enter", "down")
@@ -234,9 +232,7 @@ async def test_new_labels_are_followed_and_the_cursor_stays(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("size", ONE_SIZE)
-async def test_without_labels_it_says_what_to_do_and_shows_no_heads_of_columns(
-    tmp_path: Path, size: tuple[int, int]
-) -> None:
+async def test_screen_without_labels_says_what_to_do(tmp_path: Path, size: tuple[int, int]) -> None:
     project = make_project(tmp_path, numbered(2))
     async with opened(project, size=size) as (app, pilot):
         await press(pilot, *":g", "enter")
@@ -259,7 +255,7 @@ async def test_without_labels_it_says_what_to_do_and_shows_no_heads_of_columns(
         assert all(table.display for table in app.screen.query(VirtualTable))
 
 
-async def test_the_report_is_written_beside_the_database(tmp_path: Path) -> None:
+async def test_report_is_written_next_to_the_database(tmp_path: Path) -> None:
     async with opened(labelled(tmp_path)) as (app, pilot):
         await press(pilot, *":g", "enter")
         await drawn(app, pilot)
@@ -273,7 +269,7 @@ async def test_the_report_is_written_beside_the_database(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("size", ONE_SIZE)
-async def test_names_are_never_markup(tmp_path: Path, size: tuple[int, int]) -> None:
+async def test_names_are_shown_as_text(tmp_path: Path, size: tuple[int, int]) -> None:
     names = tuple(name for name in HOSTILE if name.isprintable())[:3]
     assert len(names) == 3
     async with opened(labelled(tmp_path, (names[0], names[1], names[2])), size=size) as (app, pilot):
@@ -284,7 +280,7 @@ async def test_names_are_never_markup(tmp_path: Path, size: tuple[int, int]) -> 
         assert isinstance(app.screen, AgreementItemsScreen)
 
 
-async def test_an_annotator_does_not_get_in(tmp_path: Path) -> None:
+async def test_annotator_cannot_open_the_screen(tmp_path: Path) -> None:
     async with opened(labelled(tmp_path), annotator="ann") as (app, pilot):
         await press(pilot, *":g", "enter")
         assert not isinstance(app.screen, AgreementScreen)
@@ -293,7 +289,7 @@ async def test_an_annotator_does_not_get_in(tmp_path: Path) -> None:
         assert not isinstance(app.screen, AgreementScreen)
 
 
-def test_people_are_sorted_by_the_size_of_their_shares(tmp_path: Path) -> None:
+def test_annotators_are_sorted_by_their_shares(tmp_path: Path) -> None:
     people = agreement(labelled(tmp_path)).per_annotator
     columns = people_columns(people)
     source = MemorySource(layout.table_columns(columns), layout.rows_of(columns, enumerate(people)))
@@ -306,7 +302,7 @@ def test_people_are_sorted_by_the_size_of_their_shares(tmp_path: Path) -> None:
         assert (None not in found) == sized
 
 
-async def test_it_opens_with_what_agreement_means(tmp_path: Path) -> None:
+async def test_screen_opens_with_the_meaning_of_agreement(tmp_path: Path) -> None:
     project = labelled(tmp_path)
     async with opened(project) as (app, pilot):
         await press(pilot, *":g", "enter")
@@ -317,14 +313,14 @@ async def test_it_opens_with_what_agreement_means(tmp_path: Path) -> None:
 
 
 def skewed(folder: Path) -> Project:
-    """Two people who agree on ten of twelve items, nearly all of them incorrect."""
+    """Create two annotators who agree on ten of twelve items, nearly all of them incorrect."""
     record = Record(make_project(folder, numbered(12)))
     record.table(("ann", "bob"), ("i i i i i i i i i i i c", "i i i i i i i i i i c i"))
     return record.project
 
 
 @pytest.mark.soak
-async def test_low_figures_at_a_skewed_prevalence_are_explained(tmp_path: Path) -> None:
+async def test_low_coefficients_at_a_skewed_prevalence_are_explained(tmp_path: Path) -> None:
     project = skewed(tmp_path)
     why = (
         "Alpha and kappa measure agreement above chance; 91.7 % of the labels say incorrect: "
@@ -337,14 +333,14 @@ async def test_low_figures_at_a_skewed_prevalence_are_explained(tmp_path: Path) 
 
 
 @pytest.mark.soak
-async def test_balanced_labels_that_differ_are_not_excused(tmp_path: Path) -> None:
+async def test_disagreement_on_balanced_labels_is_not_explained_away(tmp_path: Path) -> None:
     async with opened(labelled(tmp_path)) as (app, pilot):
         await press(pilot, *":g", "enter")
         assert "chance alone" not in text_of(app, "#agreement-head")
 
 
 @pytest.mark.soak
-async def test_a_key_counts_the_latest_round(tmp_path: Path) -> None:
+async def test_key_restricts_metrics_to_the_latest_round(tmp_path: Path) -> None:
     project = labelled(tmp_path)
     reopen(project, [1], reason="the reference was corrected")
     async with opened(project) as (app, pilot):

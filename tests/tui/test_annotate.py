@@ -1,4 +1,4 @@
-"""Annotate: what keys store, that no key reaches another item, and that nothing of others is on the screen."""
+"""Annotate: keys store labels, no key reaches another item, and nothing of other annotators is on the screen."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def pause(project: Project, name: str, *, on: bool = True) -> None:
             people_store.resume(connection, person)
 
 
-async def test_one_key_labels_and_brings_the_next_item(project: Project) -> None:
+async def test_one_key_labels_and_shows_the_next_item(project: Project) -> None:
     async with desk(project) as it:
         first = it.completion
         await it.press("1")
@@ -58,7 +58,7 @@ async def test_one_key_labels_and_brings_the_next_item(project: Project) -> None
         assert "2 done · 4 left" in it.title()
 
 
-async def test_a_label_stores_how_it_was_given(project: Project) -> None:
+async def test_label_stores_how_it_was_entered(project: Project) -> None:
     async with desk(project) as it:
         await it.press("C", "o", "escape", "1")
     ((view, open_ms, focused_ms, guideline, unblinded),) = rows(
@@ -83,7 +83,7 @@ async def test_many_fast_keys_label_each_item_once(project: Project) -> None:
     assert rows(project, "SELECT count(*) FROM skips") == [(0,)]
 
 
-async def test_a_key_during_a_slow_save_reaches_no_item(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_key_during_a_slow_save_is_ignored(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     plain, may_store = ItemFeed.submit, threading.Event()
 
     def slowly(self: ItemFeed, *arguments: Any) -> list[str]:
@@ -105,7 +105,7 @@ async def test_a_key_during_a_slow_save_reaches_no_item(project: Project, monkey
     assert rows(project, "SELECT count(*) FROM skips") == [(0,)]
 
 
-async def test_a_required_type_is_asked_for_after_the_verdict(typed: Project) -> None:
+async def test_required_type_is_requested_after_the_verdict(typed: Project) -> None:
     async with desk(typed) as it:
         first = it.completion
         await it.pilot.press("1")
@@ -117,7 +117,7 @@ async def test_a_required_type_is_asked_for_after_the_verdict(typed: Project) ->
         assert rows(typed, "SELECT count(*) FROM assignments WHERE state = 'done'") == [(2,)]
 
 
-async def test_keys_typed_in_one_go_are_all_heard(typed: Project) -> None:
+async def test_keys_typed_at_once_all_take_effect(typed: Project) -> None:
     async with desk(typed) as it:
         first = it.completion
         for key in "1b5":
@@ -132,7 +132,7 @@ async def test_keys_typed_in_one_go_are_all_heard(typed: Project) -> None:
     assert labels(typed, "type") == [(first, "B5"), (second, "D2")]
 
 
-async def test_the_type_can_come_first_and_can_be_changed(typed: Project) -> None:
+async def test_type_can_come_first_and_can_be_changed(typed: Project) -> None:
     async with desk(typed) as it:
         first = it.completion
         await it.press("t", "a", "1", "t", "b", "3")
@@ -143,7 +143,7 @@ async def test_the_type_can_come_first_and_can_be_changed(typed: Project) -> Non
 
 
 @pytest.mark.soak
-async def test_a_type_put_off_is_asked_for_at_the_end(typed: Project) -> None:
+async def test_deferred_type_is_requested_at_the_end(typed: Project) -> None:
     async with desk(typed) as it:
         first = it.completion
         await it.press("1", "escape")
@@ -161,7 +161,7 @@ async def test_a_type_put_off_is_asked_for_at_the_end(typed: Project) -> None:
         assert (first, "C1") in labels(typed, "type")
 
 
-async def test_escape_from_the_types_before_a_verdict_stays_at_the_item(typed: Project) -> None:
+async def test_escape_from_the_type_picker_stays_at_the_item(typed: Project) -> None:
     async with desk(typed) as it:
         first = it.completion
         await it.press("t", "escape")
@@ -172,7 +172,7 @@ async def test_escape_from_the_types_before_a_verdict_stays_at_the_item(typed: P
 
 
 @pytest.mark.soak
-async def test_the_key_for_types_is_none_to_close_the_picker_that_has_come_by_itself(typed: Project) -> None:
+async def test_types_key_does_not_close_the_automatic_picker(typed: Project) -> None:
     async with desk(typed) as it:
         first = it.completion
         await it.press("1", "t", "a", "8")
@@ -188,7 +188,7 @@ async def test_unknown_numbers_and_escape_choose_no_type(typed: Project) -> None
 
 
 @pytest.mark.soak
-async def test_a_type_can_be_picked_by_mouse(typed: Project) -> None:
+async def test_type_can_be_picked_by_mouse(typed: Project) -> None:
     async with desk(typed) as it:
         await it.press("t")
         await it.pilot.click("#type-table", offset=(8, 1))
@@ -196,7 +196,7 @@ async def test_a_type_can_be_picked_by_mouse(typed: Project) -> None:
         assert [subtype for _, subtype in labels(typed, "type")] == ["A1"]
 
 
-async def test_unsuitable_asks_why(project: Project) -> None:
+async def test_unsuitable_requires_a_reason(project: Project) -> None:
     async with desk(project) as it:
         first = it.completion
         await it.press("x", "escape")
@@ -207,7 +207,7 @@ async def test_unsuitable_asks_why(project: Project) -> None:
         ]
 
 
-async def test_another_reason_needs_a_note(project: Project) -> None:
+async def test_reason_other_needs_a_note(project: Project) -> None:
     async with desk(project) as it:
         await it.press("x", "6", "escape")
         assert labels(project) == []
@@ -215,7 +215,7 @@ async def test_another_reason_needs_a_note(project: Project) -> None:
         assert rows(project, "SELECT exclusion_reason, note FROM label_events") == [("other", "odd")]
 
 
-async def test_unsure_and_note_go_with_the_label(project: Project) -> None:
+async def test_unsure_and_note_are_stored_with_the_label(project: Project) -> None:
     async with desk(project) as it:
         await it.press("u", "c", *"[b]x", "enter")
         assert "? unsure" in it.line()
@@ -225,7 +225,7 @@ async def test_unsure_and_note_go_with_the_label(project: Project) -> None:
         assert "unsure" not in it.line()
 
 
-async def test_a_note_is_kept_as_a_draft(project: Project) -> None:
+async def test_note_is_kept_as_a_draft(project: Project) -> None:
     async with desk(project) as it:
         first = it.completion
         await it.press("c", *"half", "escape")
@@ -238,7 +238,7 @@ async def test_a_note_is_kept_as_a_draft(project: Project) -> None:
     assert rows(project, "SELECT count(*) FROM drafts") == [(0,)]
 
 
-async def test_flags_are_stored_and_taken_off(project: Project) -> None:
+async def test_flags_are_stored_and_removed(project: Project) -> None:
     async with desk(project) as it:
         await it.press("exclamation_mark", *"why?", "enter")
         assert "⚑ flagged" in it.line()
@@ -252,7 +252,7 @@ async def test_flags_are_stored_and_taken_off(project: Project) -> None:
     assert rows(project, "SELECT kind, flagged, note FROM label_events") == stored
 
 
-async def test_undo_brings_the_item_back_and_the_one_at_hand_after_it(project: Project) -> None:
+async def test_undo_returns_to_the_item_before_the_current_one(project: Project) -> None:
     async with desk(project) as it:
         first = it.completion
         await it.press("1")
@@ -276,7 +276,7 @@ async def test_undo_works_after_a_restart_until_nothing_is_left(project: Project
         assert rows(project, "SELECT count(*) FROM label_events WHERE kind = 'retraction'") == [(2,)]
 
 
-async def test_skip_gives_the_item_back(project: Project) -> None:
+async def test_skip_releases_the_item(project: Project) -> None:
     async with desk(project) as it:
         first = it.completion
         await it.press("l")
@@ -289,7 +289,7 @@ async def test_skip_gives_the_item_back(project: Project) -> None:
         assert len(seen) == ITEMS
 
 
-async def test_brackets_walk_through_own_labels_and_an_edit_supersedes(project: Project) -> None:
+async def test_brackets_browse_own_labels_and_edits_supersede(project: Project) -> None:
     async with desk(project) as it:
         first = it.completion
         await it.press("1")
@@ -310,7 +310,7 @@ async def test_brackets_walk_through_own_labels_and_an_edit_supersedes(project: 
         assert it.completion == third
 
 
-async def test_without_auto_advance_the_item_stays_until_it_is_left(project: Project) -> None:
+async def test_item_stays_without_auto_advance(project: Project) -> None:
     async with desk(project) as it:
         first = it.completion
         await it.press("ampersand", "1")
@@ -320,7 +320,7 @@ async def test_without_auto_advance_the_item_stays_until_it_is_left(project: Pro
         assert rows(project, "SELECT unsure FROM label_events ORDER BY id") == [(0,), (1,)]
 
 
-async def test_a_full_quota_leaves_the_item_and_stores_nothing(project: Project) -> None:
+async def test_full_quota_leaves_the_item_and_stores_nothing(project: Project) -> None:
     async with desk(project) as it:
         first = it.completion
         with project.database.write() as connection:
@@ -335,7 +335,7 @@ async def test_a_full_quota_leaves_the_item_and_stores_nothing(project: Project)
     assert labels(project) == []
 
 
-async def test_leaving_gives_back_what_was_claimed(project: Project) -> None:
+async def test_leaving_releases_reserved_items(project: Project) -> None:
     async with desk(project) as it:
         leased = "SELECT count(*) FROM assignments WHERE task = 'correctness' AND state = 'leased'"
         await until(it.pilot, lambda: rows(project, leased) == [(2,)])
@@ -346,7 +346,7 @@ async def test_leaving_gives_back_what_was_claimed(project: Project) -> None:
     assert rows(project, "SELECT count(*) FROM assignments WHERE task = 'correctness' AND state <> 'open'") == [(1,)]
 
 
-async def test_nothing_assigned_says_what_to_do(project: Project) -> None:
+async def test_empty_assignment_says_what_to_do(project: Project) -> None:
     people.add_annotators(project, ["zoe"])
     async with desk(project, "zoe") as it:
         assert "Nothing is left for zoe" in it.text()
@@ -358,7 +358,7 @@ async def test_nothing_assigned_says_what_to_do(project: Project) -> None:
         assert {"z", "d", "left_square_bracket", "ampersand", "G", "question_mark"} <= set(offered)
         await it.press("1", "l", "z", "t", "left_square_bracket")
         people.assign(project, ["zoe", "amira", "ben"], per_item=3)
-        await until(it.pilot, lambda: it.screen.card.texts is not None)  # by itself
+        await until(it.pilot, lambda: it.screen.card.texts is not None)  # without a key
         await it.settle()
         assert {"1", "0", "x", "t", "l", "C"} <= set(it.screen.active_bindings)
         assert "0 done · 6 left" in it.title()
@@ -366,7 +366,7 @@ async def test_nothing_assigned_says_what_to_do(project: Project) -> None:
         assert len(labels(project)) == 1
 
 
-async def test_the_coordinator_chooses_a_name_once(project: Project) -> None:
+async def test_coordinator_chooses_a_name_once(project: Project) -> None:
     async with desk(project, None) as it:
         await it.press("2")
         assert it.title().startswith("as ben, unblinded")
@@ -375,11 +375,11 @@ async def test_the_coordinator_chooses_a_name_once(project: Project) -> None:
         await it.settle()
         assert it.title().startswith("as ben")
     labelled = "SELECT name, unblinded FROM label_events JOIN annotators AS a ON a.id = annotator_id"
-    # The coordinator's app shows gold and verdicts, so what is labelled in it is not blind.
+    # The coordinator's app shows gold and verdicts, so labels made in it are not blind.
     assert rows(project, labelled) == [("ben", 1)]
 
 
-async def test_without_people_a_message_says_how_to_add_them(tmp_path: Path) -> None:
+async def test_message_without_annotators_says_how_to_add_them(tmp_path: Path) -> None:
     project = make_project(tmp_path)
     async with desk(project, None) as it:
         assert "There is nothing to label. The command Assign (^p) opens label slots" in it.text()
@@ -387,7 +387,7 @@ async def test_without_people_a_message_says_how_to_add_them(tmp_path: Path) -> 
 
 
 @pytest.mark.soak
-async def test_whole_texts_open_find_and_close(project: Project) -> None:
+async def test_whole_texts_open_search_and_close(project: Project) -> None:
     async with desk(project) as it:
         await it.press("Q")
         full = it.screen.query_one("#card-full", WholeText)
@@ -413,7 +413,7 @@ async def test_whole_texts_open_find_and_close(project: Project) -> None:
     assert rows(project, "SELECT view FROM label_events") == [("card+question+completion rendered",)]
 
 
-async def test_a_blurred_terminal_stops_the_clock(project: Project) -> None:
+async def test_clock_stops_while_the_terminal_is_out_of_focus(project: Project) -> None:
     async with desk(project) as it:
         it.app.post_message(events.AppBlur())
         await it.settle()
@@ -432,7 +432,7 @@ async def test_letters_typed_into_the_search_do_not_label(project: Project) -> N
         assert labels(project) == []
 
 
-async def test_the_card_shows_both_final_answers_and_how_they_were_found(project: Project) -> None:
+async def test_card_shows_both_final_answers_and_how_they_were_found(project: Project) -> None:
     async with desk(project) as it:
         text = it.text()
         number = it.completion - 1
@@ -456,7 +456,7 @@ async def test_texts_without_a_final_answer_say_so(tmp_path: Path) -> None:
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize("size", SIZES)
-async def test_nothing_of_others_is_on_the_screen(typed: Project, size: tuple[int, int]) -> None:
+async def test_screen_shows_nothing_of_other_annotators(typed: Project, size: tuple[int, int]) -> None:
     ben = AnnotationSession(typed, "ben")
     while (item := ben.next()) is not None:
         ben.flag(item, True)
@@ -499,7 +499,7 @@ async def test_nothing_of_others_is_on_the_screen(typed: Project, size: tuple[in
         assert "Let us see" in "\n".join(seen)
 
 
-async def test_who_is_paused_reads_why_and_goes_on_by_themselves_afterwards(project: Project) -> None:
+async def test_paused_annotator_sees_why_and_continues_automatically(project: Project) -> None:
     async with desk(project) as it:
         await it.press("1")
         pause(project, "amira")
@@ -516,7 +516,7 @@ async def test_who_is_paused_reads_why_and_goes_on_by_themselves_afterwards(proj
         assert len(labels(project)) == 2
 
 
-async def test_undo_while_paused_says_so_and_takes_nothing_back(project: Project) -> None:
+async def test_undo_while_paused_says_so_and_undoes_nothing(project: Project) -> None:
     async with desk(project) as it:
         await it.press("1")
         pause(project, "amira")
@@ -526,9 +526,9 @@ async def test_undo_while_paused_says_so_and_takes_nothing_back(project: Project
     assert rows(project, "SELECT DISTINCT kind FROM label_events") == [("label",)]
 
 
-async def test_who_comes_while_paused_reads_why(project: Project) -> None:
+async def test_annotator_who_opens_the_app_while_paused_sees_why(project: Project) -> None:
     session = AnnotationSession(project, "amira")
-    assert session.next() is not None  # under lease still
+    assert session.next() is not None  # still reserved
     session.close()
     pause(project, "amira")
     async with desk(project) as it:
@@ -540,7 +540,7 @@ async def test_who_comes_while_paused_reads_why(project: Project) -> None:
 
 @pytest.mark.few(3)
 @pytest.mark.parametrize("opened", ["w", "o", "r", "g", "slash"])
-async def test_a_label_given_over_a_whole_text_leaves_the_next_card_as_any_other(tmp_path: Path, opened: str) -> None:
+async def test_label_from_a_whole_text_does_not_affect_the_next_card(tmp_path: Path, opened: str) -> None:
     long = {"question": "A long question, word for word. " * 30, "completion": "Step by step. " * 60 + "\n\nSo 7."}
     project = make(tmp_path, **long)
 
@@ -559,7 +559,7 @@ async def test_a_label_given_over_a_whole_text_leaves_the_next_card_as_any_other
     project.close()
 
 
-async def test_a_second_window_shows_a_label_before_it_is_replaced(project: Project) -> None:
+async def test_second_window_shows_the_label_before_replacing_it(project: Project) -> None:
     async with desk(project) as it:
         at = it.completion
         other = AnnotationSession(project, "amira")

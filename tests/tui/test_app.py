@@ -1,4 +1,4 @@
-"""The app as a whole: who may open what, keys, themes, trouble."""
+"""The app as a whole: permissions, keys, themes, errors."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def name_of(app: WorkbenchApp) -> str:
     return type(app.screen).__name__
 
 
-# -- the start -------------------------------------------------------------------------------------
+# -- Start ----------------------------------------------------------------------------------------
 
 START = """
 import asyncio, sys
@@ -52,7 +52,7 @@ print(*sorted({name.partition(".")[0] for name in sys.modules}))
 """
 
 
-def test_home_needs_no_heavy_library(tmp_path: Path) -> None:
+def test_home_imports_no_heavy_library(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(4))
     project.close()
     done = subprocess.run(
@@ -62,12 +62,12 @@ def test_home_needs_no_heavy_library(tmp_path: Path) -> None:
     assert not heavy & set(done.stdout.split())
 
 
-# -- who may open what -----------------------------------------------------------------------------
+# -- Permissions ------------------------------------------------------------------------------------
 
 
 @pytest.mark.few(5)
 @pytest.mark.parametrize("name", [name for name in DESTINATIONS if name not in ANNOTATOR_DESTINATIONS])
-async def test_an_annotator_cannot_open_the_coordinators_screens(tmp_path: Path, name: str) -> None:
+async def test_annotator_cannot_open_the_coordinators_screens(tmp_path: Path, name: str) -> None:
     project = make_project(tmp_path, numbered(2))
     add_annotators(project, ["amira"])
     async with opened(project, annotator="amira") as (app, pilot):
@@ -81,7 +81,7 @@ async def test_an_annotator_cannot_open_the_coordinators_screens(tmp_path: Path,
         assert f"Open {DESTINATIONS[name].title}" not in titles
 
 
-async def test_an_annotators_palette_has_their_screens_only(tmp_path: Path) -> None:
+async def test_annotators_palette_has_only_their_screens(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(2))
     add_annotators(project, ["amira"])
     async with opened(project, annotator="amira") as (app, _):
@@ -91,7 +91,7 @@ async def test_an_annotators_palette_has_their_screens_only(tmp_path: Path) -> N
 
 @pytest.mark.few(3)
 @pytest.mark.parametrize("name", ANNOTATOR_DESTINATIONS)
-async def test_an_annotator_can_open_their_own(tmp_path: Path, name: str) -> None:
+async def test_annotator_can_open_their_own_screens(tmp_path: Path, name: str) -> None:
     project = make_project(tmp_path, numbered(2))
     add_annotators(project, ["amira"])
     async with opened(project, annotator="amira") as (app, pilot):
@@ -100,7 +100,7 @@ async def test_an_annotator_can_open_their_own(tmp_path: Path, name: str) -> Non
         assert name_of(app) == DESTINATIONS[name].screen
 
 
-async def test_an_open_screen_is_gone_back_to(tmp_path: Path) -> None:
+async def test_open_screen_is_reused(tmp_path: Path) -> None:
     async with opened(make_project(tmp_path, numbered(2))) as (app, pilot):
         app.open_screen("runs")
         app.open_screen("accuracy")
@@ -116,15 +116,15 @@ async def test_an_open_screen_is_gone_back_to(tmp_path: Path) -> None:
         assert name_of(app) == "HomeScreen"
 
 
-# -- the registry ----------------------------------------------------------------------------------
+# -- Registry -----------------------------------------------------------------------------------
 
 
-def test_every_named_screen_is_found() -> None:
+def test_every_named_screen_exists() -> None:
     assert {place.screen for place in DESTINATIONS.values()} <= {kind.__name__ for kind in EVERY_SCREEN}
 
 
 @pytest.mark.parametrize("kind", EVERY_SCREEN)
-def test_ids_are_unique_and_say_their_screen(kind: type[WorkbenchScreen]) -> None:
+def test_ids_are_unique_and_name_their_screen(kind: type[WorkbenchScreen]) -> None:
     ids = [action.id for action in (*kind.ACTIONS, *WorkbenchApp.EVERYWHERE)]
     assert len(ids) == len(set(ids))
     assert all(action.id.count(".") == 1 for action in kind.ACTIONS)
@@ -140,7 +140,7 @@ def test_no_two_screens_share_an_id() -> None:
 
 
 @pytest.mark.parametrize("kind", EVERY_SCREEN)
-def test_every_action_can_be_run(kind: type[WorkbenchScreen]) -> None:
+def test_every_action_is_defined(kind: type[WorkbenchScreen]) -> None:
     for action in (*kind.ACTIONS, *WorkbenchApp.EVERYWHERE):
         name = action.run.partition("(")[0]
         owner: type = kind
@@ -151,7 +151,7 @@ def test_every_action_can_be_run(kind: type[WorkbenchScreen]) -> None:
 
 
 @pytest.mark.parametrize("kind", EVERY_SCREEN)
-def test_no_default_key_is_taken_by_multiplexers(kind: type[WorkbenchScreen]) -> None:
+def test_no_default_key_belongs_to_a_multiplexer(kind: type[WorkbenchScreen]) -> None:
     for action in (*kind.ACTIONS, *WorkbenchApp.EVERYWHERE):
         keys = set(key_names(action.keys))
         assert keys or not action.keys, f"{action.id} has no key"
@@ -164,10 +164,10 @@ def test_no_two_actions_of_a_screen_share_a_key(kind: type[WorkbenchScreen]) -> 
     assert sorted(keys) == sorted(set(keys))
 
 
-# -- keymap and theme ------------------------------------------------------------------------------
+# -- Keymap and theme ------------------------------------------------------------------------------
 
 
-async def test_a_keymap_moves_keys_on_screens_and_in_the_app(tmp_path: Path) -> None:
+async def test_keymap_moves_keys_of_screens_and_the_app(tmp_path: Path) -> None:
     settings = Settings(keymap={"app.help": "f12", "home.accuracy": "U"})
     async with opened(make_project(tmp_path), settings=settings) as (app, pilot):
         await press(pilot, "y")
@@ -179,14 +179,14 @@ async def test_a_keymap_moves_keys_on_screens_and_in_the_app(tmp_path: Path) -> 
         assert not notices(app)
 
 
-async def test_a_keymap_moves_a_label_key(tmp_path: Path) -> None:
+async def test_keymap_moves_a_label_key(tmp_path: Path) -> None:
     settings = Settings(keymap={"annotate.correct": "k"})
     async with desk(make(tmp_path), settings=settings) as opened:
         assert key_of(opened.app, "annotate.correct") == "k"
         assert not notices(opened.app)
 
 
-async def test_a_text_that_has_the_focus_gives_up_a_key_that_the_keymap_moves(tmp_path: Path) -> None:
+async def test_focused_text_yields_keys_that_the_keymap_moves(tmp_path: Path) -> None:
     settings = Settings(keymap={"annotate.correct": "k", "annotate.incorrect": "up,down", "annotate.skip": "j"})
     project = make(tmp_path)
     async with desk(project, settings=settings) as opened:
@@ -194,13 +194,13 @@ async def test_a_text_that_has_the_focus_gives_up_a_key_that_the_keymap_moves(tm
         completion.focus()
         await opened.settle()
         assert opened.app.focused is completion
-        # What it keeps are the keys that nobody has moved.
+        # It keeps the keys that the keymap did not move.
         kept = {key for key, found in opened.app.screen.active_bindings.items() if found.node is completion}
         kept.discard(NO_KEY)
         assert kept == {"pageup", "pagedown", "ctrl+u", "ctrl+d", "home", "end"}
         await opened.press("k")
         assert [verdict for _, verdict in labels(project)] == ["correct"]
-        # Where a key is for nothing else it is still the text's own.
+        # A key without another use still belongs to the text.
         await opened.press(*":b", "enter")
         assert opened.app._keymap.get("table.down") == opened.app._keymap.get("reader.down") is None
 
@@ -209,7 +209,7 @@ def key_of(app: WorkbenchApp, action: str) -> str | None:
     return {found.binding.id: key for key, found in app.screen.active_bindings.items()}.get(action)
 
 
-async def test_slips_in_the_keymap_are_told_with_the_file(tmp_path: Path) -> None:
+async def test_keymap_errors_name_the_file(tmp_path: Path) -> None:
     settings = Settings(keymap={"app.hlep": "f6", "home.browse": "1", "runs.start": ""})
     async with opened(make_project(tmp_path), settings=settings) as (app, _):
         told = notices(app)
@@ -244,29 +244,29 @@ def test_keymap_problems(keymap: dict[str, str], found: int) -> None:
 
 @pytest.mark.few(3)
 @pytest.mark.parametrize("theme", ["high-contrast", "colour-blind", "textual-light"])
-async def test_a_theme_is_chosen_by_name(tmp_path: Path, theme: str) -> None:
+async def test_theme_is_chosen_by_name(tmp_path: Path, theme: str) -> None:
     async with opened(make_project(tmp_path), settings=Settings(theme=theme)) as (app, _):
         assert app.theme == theme
         assert not notices(app)
 
 
-async def test_an_unknown_theme_is_told(tmp_path: Path) -> None:
+async def test_unknown_theme_is_reported(tmp_path: Path) -> None:
     async with opened(make_project(tmp_path), settings=Settings(theme="[b]plaid[/]")) as (app, _):
         assert any("[b]plaid[/]" in notice and "high-contrast" in notice for notice in notices(app))
 
 
-async def test_the_app_works_without_colour(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_app_works_without_colour(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     async with opened(make_project(tmp_path, numbered(2))) as (app, pilot):
         await press(pilot, *":y", "enter")
         assert name_of(app) == "AccuracyScreen"
 
 
-# -- trouble ---------------------------------------------------------------------------------------
+# -- Errors ----------------------------------------------------------------------------------------
 
 
 class Failing(WorkbenchScreen):
-    """Fails in the background."""
+    """A screen whose background work fails."""
 
     def __init__(self, error: Exception) -> None:
         super().__init__()
@@ -285,15 +285,13 @@ async def fail(pilot: Pilot[None], error: Exception) -> None:
     await settle(pilot)
 
 
-async def test_an_expected_error_is_a_notice(tmp_path: Path) -> None:
+async def test_expected_error_is_a_notice(tmp_path: Path) -> None:
     async with opened(make_project(tmp_path)) as (app, pilot):
         await fail(pilot, RunError("Run [b]7[/] is gone.", "List them."))
         assert notices(app) == ["Run: Run [b]7[/] is gone. List them."]
 
 
-async def test_an_unexpected_error_is_a_notice_and_a_line_in_the_log(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_unexpected_error_is_a_notice_and_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     async with opened(make_project(tmp_path)) as (app, pilot):
         with caplog.at_level(logging.ERROR, "workbench.tui"):
             await fail(pilot, RuntimeError("a [bold]bug[/]"))
@@ -302,7 +300,7 @@ async def test_an_unexpected_error_is_a_notice_and_a_line_in_the_log(
         assert app.is_running
 
 
-async def test_quitting_ends_long_reads_without_a_word(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+async def test_quitting_ends_long_reads_silently(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     project = make_project(tmp_path)
     endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
     async with opened(project) as (app, pilot):
@@ -318,7 +316,7 @@ async def test_quitting_ends_long_reads_without_a_word(tmp_path: Path, caplog: p
     assert not caplog.records
 
 
-async def test_a_crash_shows_no_data(
+async def test_crash_report_contains_no_data(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
 ) -> None:
     app = WorkbenchApp(make_project(tmp_path))
@@ -340,7 +338,7 @@ async def test_a_crash_shows_no_data(
     assert any("stopped" in record.message for record in caplog.records)
 
 
-async def test_ctrl_c_names_the_key_that_the_footer_shows(tmp_path: Path) -> None:
+async def test_ctrl_c_names_the_quit_key_of_the_footer(tmp_path: Path) -> None:
     async with opened(make_project(tmp_path, numbered(2))) as (app, pilot):
         await press(pilot, "ctrl+c", "escape")
         assert {(one.title, one.message) for one in app._notifications} == {("", "^q leaves the app.")}
@@ -357,7 +355,7 @@ def _made(folder: Path) -> Path:
     return folder
 
 
-async def test_a_screenshot_is_written_beside_the_database_or_it_is_said_why_not(tmp_path: Path) -> None:
+async def test_screenshot_is_written_next_to_the_database_or_fails_with_a_reason(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(2))
     async with opened(project) as (app, pilot):
         app.deliver_screenshot()

@@ -1,4 +1,4 @@
-"""kill -9 of the real app in the middle of a write: nothing acknowledged is lost (tests/soak has the long form)."""
+"""The real app is killed in the middle of a write: no acknowledged label is lost (tests/soak has the long form)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.app_kills import Kill, check, kill_while_labelling, labelling_project
 
 KILLS = 4
 MOST = 16
-"""Beside busy neighbours a kill comes late more often than not."""
+"""On a busy machine most kills miss the write."""
 
 
 def test_kills_lose_no_acknowledged_label(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What can be done with every list: conditions as chips, values counted, columns hidden and resized."""
+"""Arranging lists: conditions as chips, counts of values, hidden and resized columns."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ ROWS = [row(1, "Alpha one", 0.9, 1_200), row(2, "beta", 0.25, 30), row(3, "[red]
         ("name>3", []),
     ],
 )
-def test_conditions_speak_of_what_is_shown(line: str, found: list[int]) -> None:
+def test_conditions_apply_to_the_shown_values(line: str, found: list[int]) -> None:
     conditions = read_line(line, COLUMNS)
     wanted = row_filter(conditions, COLUMNS)
     assert [one.id for one in ROWS if wanted(one)] == found
@@ -65,7 +65,7 @@ def test_conditions_speak_of_what_is_shown(line: str, found: list[int]) -> None:
 @pytest.mark.parametrize(
     ("line", "problem"), [("colour=red", "no column 'colour'"), ('name="x', "quotation mark is open"), ("=3", "''")]
 )
-def test_what_is_no_condition_is_told(line: str, problem: str) -> None:
+def test_invalid_conditions_are_explained(line: str, problem: str) -> None:
     with pytest.raises(UsageError, match=problem):
         read_line(line, COLUMNS)
 
@@ -78,7 +78,7 @@ async def test_columns_and_their_values_are_completed(begun: str, whole: str | N
     assert await ConditionSuggester(values_of(COLUMNS, ROWS)).get_suggestion(begun) == whole
 
 
-# -- on the screens ------------------------------------------------------------------------------------
+# -- On the screens -----------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -111,7 +111,7 @@ async def show(app: WorkbenchApp, pilot: Pilot[None], name: str) -> None:
     await settle(pilot)
 
 
-async def test_a_filter_takes_effect_while_one_types_and_escape_takes_it_back(project: Project) -> None:
+async def test_filter_applies_while_typing_and_escape_reverts_it(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await show(app, pilot, "browse")
         browse = table(app)
@@ -127,7 +127,7 @@ async def test_a_filter_takes_effect_while_one_types_and_escape_takes_it_back(pr
 
 
 @pytest.mark.soak
-async def test_only_rows_like_this_one_and_away_again(project: Project) -> None:
+async def test_key_filters_by_the_current_row_and_clears_the_filter(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await show(app, pilot, "browse")
         await press(pilot, "right", "equals_sign", "right", "right", "right", "equals_sign", "equals_sign")
@@ -142,7 +142,7 @@ async def test_only_rows_like_this_one_and_away_again(project: Project) -> None:
 
 
 @pytest.mark.soak
-async def test_a_kept_column_is_a_condition_and_is_completed(tmp_path: Path) -> None:
+async def test_stored_column_can_be_filtered_and_completed(tmp_path: Path) -> None:
     file = tmp_path / "own.jsonl"
     texts = {"question": "?", "reference": "1", "completion": "1", "gold": True}
     rows = [{"completion_id": f"c{n}", **texts, "level": ("easy", "very hard")[n % 2]} for n in range(6)]
@@ -157,7 +157,7 @@ async def test_a_kept_column_is_a_condition_and_is_completed(tmp_path: Path) -> 
         assert table(app).row_count == 3
 
 
-async def test_a_queue_is_narrowed_by_what_it_shows_and_sorted(project: Project) -> None:
+async def test_queue_is_filtered_by_its_columns_and_sorted(project: Project) -> None:
     async with opened(project) as (app, pilot):
         app.open_screen("disagreements", QueueRequest(queue="verifiers"))
         await settle(pilot)
@@ -172,7 +172,7 @@ async def test_a_queue_is_narrowed_by_what_it_shows_and_sorted(project: Project)
         assert screen.table.row_count == whole
 
 
-async def test_any_list_is_filtered_by_its_columns(tmp_path: Path) -> None:
+async def test_every_list_is_filtered_by_its_columns(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(8))
     for name in ("one", "two", *HOSTILE):
         add_run(project, name, {1: Outcome.CORRECT})
@@ -194,7 +194,7 @@ async def test_any_list_is_filtered_by_its_columns(tmp_path: Path) -> None:
         assert not any("\x1b" in notice for notice in notices(app))
 
 
-async def test_values_are_counted_and_one_becomes_a_condition(project: Project) -> None:
+async def test_counted_value_becomes_a_condition(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await show(app, pilot, "browse")
         await press(pilot, "right", "equals_sign", *["right"] * 4, "number_sign")
@@ -209,7 +209,7 @@ async def test_values_are_counted_and_one_becomes_a_condition(project: Project) 
         assert table(app).row_count == 50
 
 
-async def test_the_values_of_a_list_in_memory_are_counted_as_they_are_listed(tmp_path: Path) -> None:
+async def test_values_of_a_list_in_memory_are_counted(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(8))
     for name in ("one", "two", "three"):
         add_run(project, name, {1: Outcome.CORRECT}, complete=name != "three")
@@ -224,7 +224,7 @@ async def test_the_values_of_a_list_in_memory_are_counted_as_they_are_listed(tmp
 
 
 @pytest.mark.soak
-async def test_columns_are_hidden_shown_again_and_resized_for_as_long_as_the_app_runs(project: Project) -> None:
+async def test_columns_stay_hidden_and_resized_while_the_app_runs(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await show(app, pilot, "browse")
         before = titles(app)
@@ -244,7 +244,7 @@ async def test_columns_are_hidden_shown_again_and_resized_for_as_long_as_the_app
         assert titles(app)[:4] == before[:4]
 
 
-async def test_one_column_always_stays(project: Project) -> None:
+async def test_last_column_cannot_be_hidden(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await show(app, pilot, "browse")
         await press(pilot, *["minus"] * 12)

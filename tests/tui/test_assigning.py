@@ -1,4 +1,4 @@
-"""Assigning in the app: what was labelled before is counted, beforehand and afterwards."""
+"""Assigning in the app counts existing labels, in the preview and afterwards."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from workbench.core.project import Project
 from workbench.labelling import people
 from workbench.labelling.annotating import AnnotationSession, Answer
 
-TOLD = "Labels given earlier count: of 6 items, 2 have their final label and are left out; 4 are new."
+EXISTING_LABELS = "Labels given earlier count: of 6 items, 2 have their final label and are left out; 4 are new."
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    """Six items that amira alone was to label; she has labelled two."""
+    """Create six items assigned to amira alone; she has labelled two."""
     made = make_project(tmp_path, numbered(6, subtype="A1", types="trusted"))
     people.add_annotators(made, ["ben"])
     people.assign(made, ["amira"], per_item=1)
@@ -40,19 +40,17 @@ def slots(project: Project) -> int:
     return int(found[0])
 
 
-async def ran(app: WorkbenchApp, pilot: Pilot[None], key: str) -> str:
+async def run_verb(app: WorkbenchApp, pilot: Pilot[None], key: str) -> str:
     await press(pilot, key)
     await until(pilot, lambda: isinstance(app.screen, VerbOutputScreen))
-    said = " ".join(screen_of(app, VerbOutputScreen).text.split())
+    output = " ".join(screen_of(app, VerbOutputScreen).text.split())
     await press(pilot, "escape")
     await until(pilot, lambda: isinstance(app.screen, VerbScreen))
-    return said
+    return output
 
 
 @pytest.mark.parametrize("size", ONE_SIZE)
-async def test_what_was_labelled_before_is_counted_beforehand_and_afterwards(
-    project: Project, size: tuple[int, int]
-) -> None:
+async def test_existing_labels_count_in_the_preview_and_afterwards(project: Project, size: tuple[int, int]) -> None:
     async with opened(project, size=size) as (app, pilot):
         app.open_verb("assign")
         await until(pilot, lambda: app.screen.query(OptionField))
@@ -60,10 +58,10 @@ async def test_what_was_labelled_before_is_counted_beforehand_and_afterwards(
         assert "existing labels count" in str(app.screen.query_one("#option-per-item .about", Static).content)
         app.screen.query_one("#option-annotators", OptionField).value = "amira ben"
         before = slots(project)
-        tried = await ran(app, pilot, "ctrl+t")
-        assert TOLD in tried
+        tried = await run_verb(app, pilot, "ctrl+t")
+        assert EXISTING_LABELS in tried
         assert "Nothing was written" in tried
         assert slots(project) == before == 6
-        done = await ran(app, pilot, "ctrl+r")
-        assert TOLD in done
+        done = await run_verb(app, pilot, "ctrl+r")
+        assert EXISTING_LABELS in done
         assert slots(project) == 10

@@ -1,4 +1,4 @@
-"""Labelling while the database's file is moved: a label is said to be not saved, and a note is kept until it can be."""
+"""Labelling while the database's file is moved: labels are reported as not saved, and notes are kept."""
 
 from __future__ import annotations
 
@@ -14,9 +14,7 @@ from workbench.core.project import Project
 
 
 @pytest.mark.parametrize("size", ONE_SIZE)
-async def test_a_label_given_while_the_file_is_away_is_said_to_be_not_saved(
-    tmp_path: Path, size: tuple[int, int]
-) -> None:
+async def test_label_is_reported_as_not_saved_while_the_file_is_away(tmp_path: Path, size: tuple[int, int]) -> None:
     project = make(tmp_path)
     away = tmp_path / "away"
     async with desk(project, size=size) as it:
@@ -27,9 +25,9 @@ async def test_a_label_given_while_the_file_is_away_is_said_to_be_not_saved(
         await it.press("0")
         assert "! not saved" in it.title()
         assert it.completion == second
-        said = [notice.message for notice in it.app._notifications]
-        assert sum("put back the file" in text for text in said) == 1
-        # What is not there can't be asked: its item stays, and is told to be unsaved again.
+        messages = [notice.message for notice in it.app._notifications]
+        assert sum("put back the file" in text for text in messages) == 1
+        # The missing database can't be queried: the item stays, and is reported as not saved again.
         await it.press("0")
         assert "! not saved" in it.title()
         away.rename(project.path)
@@ -40,7 +38,7 @@ async def test_a_label_given_while_the_file_is_away_is_said_to_be_not_saved(
 
 @asynccontextmanager
 async def noted_away(folder: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[tuple[Project, Desktop, Path]]:
-    """A desk whose database was moved before a note on the first item was written; and where it is."""
+    """Open a desk whose database is moved before a note on the first item is written; also return its new place."""
     monkeypatch.setenv("XDG_STATE_HOME", str(folder / "state"))
     project, away = make(folder), folder / "away"
     async with desk(project) as it:
@@ -50,7 +48,7 @@ async def noted_away(folder: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIter
     project.close()
 
 
-async def test_a_note_that_could_not_be_stored_is_there_when_its_item_comes_again_and_is_stored(
+async def test_unsaved_note_returns_with_its_item_and_is_stored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with noted_away(tmp_path, monkeypatch) as (project, it, away):

@@ -1,4 +1,4 @@
-"""What is done on screens while the database's file is away: said to be not stored, what was typed is not lost."""
+"""Actions on screens while the database's file is away are reported as not stored, and typed text is not lost."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SHORT = ("flag", "skip", "label", "decide a conflict", "add a case")
 
 
 @pytest.fixture(scope="module")
-def given(tmp_path_factory: pytest.TempPathFactory) -> CommandInput:
+def command_input(tmp_path_factory: pytest.TempPathFactory) -> CommandInput:
     return prepare(tmp_path_factory.mktemp("template"))
 
 
@@ -30,7 +30,7 @@ def move(path: Path, away: Path) -> None:
 
 def replace(path: Path, away: Path) -> None:
     path.rename(away)
-    # In a process of its own: to close the file anywhere in this one takes SQLite's locks from it.
+    # In a separate process: closing the file in this one would release SQLite's locks.
     subprocess.run(["cp", str(away), str(path)], check=True)
 
 
@@ -44,8 +44,8 @@ def replace(path: Path, away: Path) -> None:
         if name not in NEEDS_NO_DATABASE
     ],
 )
-async def test_what_can_not_be_stored_is_said_and_stored_when_the_file_is_back(
-    given: CommandInput,
+async def test_failed_action_is_reported_and_succeeds_once_the_file_is_back(
+    command_input: CommandInput,
     tmp_path: Path,
     name: str,
     take: Callable[[Path, Path], None],
@@ -55,14 +55,14 @@ async def test_what_can_not_be_stored_is_said_and_stored_when_the_file_is_back(
     act = ACTS[name]
     place = tmp_path / "work"
     place.mkdir()
-    async with before_last_key(given, place, act) as (project, app, pilot):
+    async with before_last_key(command_input, place, act) as (project, app, pilot):
         before = rows(project.path)
         take(project.path, tmp_path / "away")
-        there, told = app.screen, len(notices(app))
+        there, count = app.screen, len(notices(app))
         await press(pilot, act.keys[-1])
-        said = [one for one in notices(app)[told:] if any(words in one for words in ITS)]
+        new_notices = [one for one in notices(app)[count:] if any(words in one for words in ITS)]
         shown = [str(one.content) for one in app.screen.query(Static) if any(w in str(one.content) for w in ITS)]
-        assert said or shown, (notices(app), app.screen)
+        assert new_notices or shown, (notices(app), app.screen)
         assert not any("Something went wrong" in one or "Errno" in one for one in notices(app)), notices(app)
         (tmp_path / "away").replace(project.path)
         assert rows(project.path) == before

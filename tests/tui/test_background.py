@@ -1,4 +1,4 @@
-"""Work in the background: what only counts stops when its screen is left; what writes is done to its end."""
+"""Background work: reading stops when its screen is left; writing is completed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST = 100_000
 
 
 class Counting(WorkbenchScreen):
-    """Counts until it is stopped, or told that it is enough."""
+    """A screen that counts until it is stopped or cancelled."""
 
     def __init__(self, *, stops: bool) -> None:
         super().__init__()
@@ -45,7 +45,7 @@ class Counting(WorkbenchScreen):
 
 
 @pytest.mark.parametrize("stops", [True, False], ids=["counts", "writes"])
-async def test_only_what_counts_stops_when_its_screen_is_left(tmp_path: Path, stops: bool) -> None:
+async def test_only_reading_stops_when_its_screen_is_left(tmp_path: Path, stops: bool) -> None:
     app = WorkbenchApp(make_project(tmp_path, numbered(2)))
     async with app.run_test() as pilot:
         screen = Counting(stops=stops)
@@ -60,7 +60,7 @@ async def test_only_what_counts_stops_when_its_screen_is_left(tmp_path: Path, st
         assert screen.finished == (not stops)
 
 
-async def test_a_screen_that_was_left_is_freed_and_modules_are_not_looked_through(tmp_path: Path) -> None:
+async def test_left_screen_is_freed_without_scanning_modules(tmp_path: Path) -> None:
     app = WorkbenchApp(make_project(tmp_path, numbered(2)))
     app.garbage = Garbage()
     gc.unfreeze()
@@ -72,7 +72,7 @@ async def test_a_screen_that_was_left_is_freed_and_modules_are_not_looked_throug
             left = weakref.ref(app.screen)
             for turn in range(20):
                 await pilot.press("escape")
-                # An idle widget holds the last message it got, and that whoever sent it: now each gets another.
+                # An idle widget references its last message, and so the sender: now each gets another message.
                 await pilot.resize_terminal(80 + turn % 2, 24)
                 await pilot.pause(2.7)
                 if left() is None and gc.get_freeze_count():

@@ -1,4 +1,4 @@
-"""From an empty database to a first figure and stored causes, without a shell."""
+"""From an empty database to a first metric and stored error causes, without a shell."""
 
 from __future__ import annotations
 
@@ -62,12 +62,12 @@ async def import_file(app: WorkbenchApp, pilot: Pilot[None], path: Path) -> None
 
 
 def kinds(app: WorkbenchApp) -> list[str]:
-    """The kinds of what is open on Home."""
+    """Return the kinds of the open steps on Home."""
     return [one.kind for one in screen_of(app, HomeScreen).matters]
 
 
 @pytest.mark.parametrize("size", ONE_SIZE)
-async def test_own_rows_lead_to_accuracy_by_subtype_and_three_causes(tmp_path: Path, size: tuple[int, int]) -> None:
+async def test_imported_rows_lead_to_accuracy_by_subtype_and_causes(tmp_path: Path, size: tuple[int, int]) -> None:
     file = tmp_path / "answers.csv"
     file.write_text(ROWS)
     project = make_project(tmp_path)
@@ -129,7 +129,7 @@ async def test_code_problems_lead_to_a_pass_matrix_and_an_export(tmp_path: Path)
             assert len(written.read_text().splitlines()) == 5
 
 
-async def test_after_an_import_a_verifier_is_next_and_then_what_graders_disagree_on(tmp_path: Path) -> None:
+async def test_import_is_followed_by_a_verifier_and_then_disagreements(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(4))
     async with opened(project) as (app, pilot):
         await until(pilot, lambda: "verify" in kinds(app))
@@ -146,7 +146,7 @@ async def test_after_an_import_a_verifier_is_next_and_then_what_graders_disagree
         assert screen_of(app, DisagreementsScreen).asked.queue == "verifiers"
 
 
-async def test_types_of_no_items_are_not_derived(tmp_path: Path) -> None:
+async def test_types_are_not_derived_without_items(tmp_path: Path) -> None:
     async with opened(make_project(tmp_path)) as (app, pilot):
         await press(pilot, "t")
         screen_of(app, HomeScreen)
@@ -175,7 +175,7 @@ async def test_types_are_accepted_one_by_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.soak
-async def test_a_column_of_the_file_goes_before_the_form_of_references(tmp_path: Path) -> None:
+async def test_type_column_of_the_file_precedes_the_form_of_references(tmp_path: Path) -> None:
     names = ["C4 - Finite state selection", "B4 - Set", *["Integer"] * 9, ""]
     rows = [f"{n}?,42,It is 42,{kind}" for n, kind in enumerate(names)]
     (tmp_path / "own.csv").write_text("\n".join(["question,reference,completion,kind", *rows]))
@@ -202,7 +202,7 @@ FORMS = {
 
 
 @pytest.mark.parametrize("reference", FORMS)
-def test_a_reference_s_form_tells_its_type(reference: str) -> None:
+def test_type_is_derived_from_the_form_of_a_reference(reference: str) -> None:
     assert subtype_by_form("What is it?", reference) == FORMS[reference]
 
 

@@ -1,4 +1,4 @@
-"""Browse: rows, search, conditions, sorting, jumps, details; the selection is an item, not a place."""
+"""Browse: rows, search, conditions, sorting, jumps, details; the selection is an item, not a position."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def table(app: WorkbenchApp) -> VirtualTable:
 
 
 def shown(app: WorkbenchApp) -> str:
-    """The lines of the table."""
+    """Return the lines of the table."""
     widget = table(app)
     return "\n".join(widget.render_line(y).text for y in range(widget.size.height))
 
@@ -65,19 +65,19 @@ def remark(app: WorkbenchApp) -> str:
 
 
 def chips(app: WorkbenchApp) -> str:
-    """The conditions above the list."""
+    """Return the conditions above the list."""
     return " ".join(str(one) for one in table(app).chips)
 
 
 async def enter(pilot: Pilot[None], key: str, text: str) -> None:
-    """Open a line with a key, replace what stands there and press enter."""
+    """Open a line with a key, replace its text and press enter."""
     await press(pilot, key)
     pilot.app.screen.query_one(Input).value = text
     await press(pilot, "enter")
 
 
 @pytest.mark.parametrize("size", SIZES)
-async def test_it_opens_on_all_items_with_their_columns(project: Project, size: tuple[int, int]) -> None:
+async def test_browse_opens_on_all_items_with_their_columns(project: Project, size: tuple[int, int]) -> None:
     async with browsing(project, size=size) as (app, _):
         assert remark(app) == "1 of 300"
         lines = shown(app).splitlines()
@@ -89,7 +89,7 @@ async def test_it_opens_on_all_items_with_their_columns(project: Project, size: 
         assert "Question q0?" in lines[1]
 
 
-async def test_a_filter_keeps_the_selected_item_or_says_that_it_is_gone(project: Project) -> None:
+async def test_filter_keeps_the_selected_item_or_reports_its_absence(project: Project) -> None:
     async with browsing(project) as (app, pilot):
         await press(pilot, *["down"] * 6)
         assert table(app).selected_id == 7
@@ -105,7 +105,7 @@ async def test_a_filter_keeps_the_selected_item_or_says_that_it_is_gone(project:
 
 
 @pytest.mark.soak
-async def test_enter_takes_the_first_row_in_sight_while_the_selection_is_filtered_out(project: Project) -> None:
+async def test_enter_opens_the_first_row_if_the_selection_is_filtered_out(project: Project) -> None:
     async with browsing(project) as (app, pilot):
         await press(pilot, "down", "down")
         await enter(pilot, "f", "gold=incorrect")
@@ -126,7 +126,7 @@ async def test_enter_in_an_empty_table_does_nothing(project: Project) -> None:
         assert remark(app) == "– of 0  ·  /nowhere  ·  selection filtered out"
 
 
-async def test_wrong_conditions_are_explained_where_they_are_typed(project: Project) -> None:
+async def test_invalid_conditions_are_explained_at_the_input(project: Project) -> None:
     async with browsing(project) as (app, pilot):
         await enter(pilot, "f", "colour=red")
         assert text_of(app, "PromptLine .trouble").startswith("Unknown field 'colour'. Known fields: dataset")
@@ -140,7 +140,7 @@ async def test_wrong_conditions_are_explained_where_they_are_typed(project: Proj
 
 
 @pytest.mark.soak
-async def test_what_is_typed_into_the_line_are_letters_not_commands(project: Project) -> None:
+async def test_letters_typed_into_the_line_are_no_commands(project: Project) -> None:
     async with browsing(project) as (app, pilot):
         await press(pilot, "f", *"model=m/one", "enter")
         assert chips(app) == "model=m/one"
@@ -164,7 +164,7 @@ async def test_escape_clears_the_search_then_the_filter_then_leaves(project: Pro
         assert type(app.screen).__name__ == "HomeScreen"
 
 
-async def test_sorting_by_a_column_keeps_the_selection_and_turns_round(project: Project) -> None:
+async def test_sorting_by_a_column_keeps_the_selection_and_reverses(project: Project) -> None:
     async with browsing(project) as (app, pilot):
         await press(pilot, "down", *["right"] * 4, "s")
         assert table(app).sort == Sort("verdict:rules")
@@ -179,7 +179,7 @@ async def test_sorting_by_a_column_keeps_the_selection_and_turns_round(project: 
         assert table(app).sort is None
 
 
-async def test_a_click_on_a_header_sorts_and_a_second_one_turns_round(project: Project) -> None:
+async def test_click_on_a_header_sorts_and_a_second_one_reverses(project: Project) -> None:
     async with browsing(project) as (app, pilot):
         for sign in "▲▼":
             await pilot.click(VirtualTable, offset=(2, 0))
@@ -201,7 +201,7 @@ async def test_jumping_to_a_row_or_an_id(project: Project, text: str, item: int)
 @pytest.mark.parametrize(
     ("text", "problem"), [("0", "300 rows"), ("301", "300 rows"), ("c300", "No item has the id 'c300'")]
 )
-async def test_a_jump_to_nowhere_says_so(project: Project, text: str, problem: str) -> None:
+async def test_jump_to_an_unknown_target_says_so(project: Project, text: str, problem: str) -> None:
     async with browsing(project) as (app, pilot):
         await enter(pilot, "at", text)
         assert problem in text_of(app, "PromptLine .trouble")
@@ -209,14 +209,14 @@ async def test_a_jump_to_nowhere_says_so(project: Project, text: str, problem: s
         assert table(app).selected_id == 1
 
 
-async def test_a_number_with_a_sign_before_it_is_an_id(tmp_path: Path) -> None:
+async def test_number_with_a_sign_is_an_id(tmp_path: Path) -> None:
     project = make_project(tmp_path, [{"completion_id": str(number)} for number in (30, 20, 10)])
     async with browsing(project) as (app, pilot):
         await enter(pilot, "at", "#10")
         assert table(app).selected_id == 3
 
 
-async def test_enter_opens_the_item_and_coming_back_follows_the_reader(project: Project) -> None:
+async def test_enter_opens_the_item_and_returning_selects_the_last_one_read(project: Project) -> None:
     async with browsing(project) as (app, pilot):
         await press(pilot, "down", "enter")
         assert type(app.screen) is ItemScreen
@@ -225,7 +225,7 @@ async def test_enter_opens_the_item_and_coming_back_follows_the_reader(project: 
 
 
 @pytest.mark.soak
-async def test_details_stand_beside_the_table_where_there_is_room(project: Project) -> None:
+async def test_details_are_next_to_the_table_on_wide_terminals(project: Project) -> None:
     async with browsing(project, size=(120, 40)) as (app, pilot):
         details = app.screen.query_one("#browse-details", Reader)
         assert not details.display or not details.region
@@ -241,7 +241,7 @@ async def test_details_stand_beside_the_table_where_there_is_room(project: Proje
         assert "Details need 100 columns; ⏎ opens the item." in notices(app)
 
 
-async def test_it_can_begin_with_conditions(project: Project) -> None:
+async def test_browse_can_open_with_conditions(project: Project) -> None:
     async with browsing(project, Condition("model", "=", "m/one"), Condition("type", "=", "C")) as (app, pilot):
         assert remark(app) == "1 of 100"
         assert chips(app) == "model=m/one type=C"
@@ -249,7 +249,7 @@ async def test_it_can_begin_with_conditions(project: Project) -> None:
         assert app.screen.query_one(Input).value == "model=m/one type=C "
 
 
-async def test_names_are_data_wherever_they_are_shown(tmp_path: Path) -> None:
+async def test_names_are_shown_as_text_everywhere(tmp_path: Path) -> None:
     rows = [{"completion_id": name, "model": name, "source": name, "question": name} for name in HOSTILE]
     project = make_project(tmp_path, rows)
     async with browsing(project, size=(120, 40)) as (app, pilot):
@@ -291,21 +291,21 @@ async def test_a_thousand_items_of_many_kinds(tmp_path: Path) -> None:
         ("", None),
     ],
 )
-async def test_the_line_suggests_fields_and_values(typed: str, suggested: str | None) -> None:
+async def test_line_suggests_fields_and_values(typed: str, suggested: str | None) -> None:
     names = {"verdict:": ["rules"], "model": ["m/one"], "source": ["", "a b"], "set": ["balanced"]}
     suggester = item_suggester(names)
     assert await suggester.get_suggestion(typed) == suggested
 
 
 @pytest.mark.soak
-async def test_tab_takes_the_suggestion(project: Project) -> None:
+async def test_tab_accepts_the_suggestion(project: Project) -> None:
     async with browsing(project) as (app, pilot):
         await press(pilot, "f", *"mod", "tab", *"m", "tab", "enter")
         assert chips(app) == "model=m/one"
 
 
 @pytest.mark.parametrize("size", [(80, 24), (140, 40)])
-async def test_the_question_is_in_sight_on_a_narrow_terminal_too(project: Project, size: tuple[int, int]) -> None:
+async def test_question_is_visible_on_a_narrow_terminal_too(project: Project, size: tuple[int, int]) -> None:
     async with browsing(project, size=size) as (app, _):
         head, first, *_ = shown(app).splitlines()
         assert head.split()[:4] == ["id", "type", "state", "gold"]
@@ -315,7 +315,7 @@ async def test_the_question_is_in_sight_on_a_narrow_terminal_too(project: Projec
 
 
 @pytest.mark.soak
-async def test_a_list_of_items_leads_to_their_export_under_the_same_conditions(project: Project) -> None:
+async def test_export_of_a_list_uses_its_conditions(project: Project) -> None:
     async with browsing(project, Condition("type", "=", "A")) as (app, pilot):
         await press(pilot, "e")
         menu = app.screen
@@ -327,7 +327,7 @@ async def test_a_list_of_items_leads_to_their_export_under_the_same_conditions(p
 
 
 @pytest.mark.soak
-async def test_letters_move_where_the_screen_has_no_other_use_for_them(tmp_path: Path) -> None:
+async def test_letters_without_another_use_move_the_cursor(tmp_path: Path) -> None:
     async with opened(make_project(tmp_path, numbered(30))) as (app, pilot):
         await press(pilot, *":b", "enter")
         table = app.screen.query_one(VirtualTable)

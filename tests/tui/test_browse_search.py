@@ -1,4 +1,4 @@
-"""Searching in Browse: the hit is shown where it stands, and an item opens there."""
+"""Searching in Browse: matches are shown in context, and an item opens there."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def project(tmp_path: Path) -> Project:
 async def found(
     project: Project, text: str, size: tuple[int, int] = (80, 24)
 ) -> AsyncIterator[tuple[WorkbenchApp, Pilot[None]]]:
-    """Browse, after a search."""
+    """Open Browse and search."""
     async with opened(project, size=size) as (app, pilot):
         app.open_screen("browse")
         await settle(pilot)
@@ -58,14 +58,14 @@ def lines(app: WorkbenchApp) -> list[str]:
 
 
 def marked(app: WorkbenchApp, line: int) -> list[str]:
-    """What is marked in a line of the table."""
+    """Return what is marked in a line of the table."""
     table = app.screen.query_one(VirtualTable)
     style = table.get_component_rich_style("virtual-table--hit")
     strip = table.render_line(line)
     return [text for text, look, _ in strip if look is not None and look.bgcolor == style.bgcolor and look.underline]
 
 
-async def test_the_list_shows_where_the_text_stands_and_marks_it(project: Project) -> None:
+async def test_list_shows_and_marks_the_match_in_context(project: Project) -> None:
     async with found(project, "walrus") as (app, _):
         head, first, second = (line.split()[1:5] for line in lines(app)[:3])
         assert head[:3] == ["found", "type", "state"]
@@ -74,13 +74,13 @@ async def test_the_list_shows_where_the_text_stands_and_marks_it(project: Projec
         assert marked(app, 1) == marked(app, 2) == ["walrus"]
 
 
-async def test_what_is_found_is_data_never_markup(project: Project) -> None:
+async def test_matches_are_shown_as_text(project: Project) -> None:
     async with found(project, "[RED]so[/]", (120, 40)) as (app, _):
         assert marked(app, 1) == ["[red]so[/]"]
 
 
 @pytest.mark.soak
-async def test_details_begin_with_what_stands_around_the_text(project: Project) -> None:
+async def test_details_begin_with_the_context_of_the_match(project: Project) -> None:
     async with found(project, r"\frac{1}", (120, 40)) as (app, pilot):
         await press(pilot, "d")
         reader = app.screen.query_one("#browse-details", Reader)
@@ -90,7 +90,7 @@ async def test_details_begin_with_what_stands_around_the_text(project: Project) 
         assert reader.hits >= 1
 
 
-async def test_an_item_opens_where_the_text_stands(project: Project) -> None:
+async def test_item_opens_at_the_match(project: Project) -> None:
     async with found(project, "the WALRUS") as (app, pilot):
         await press(pilot, "down", "enter")
         screen = app.screen
@@ -105,7 +105,7 @@ async def test_an_item_opens_where_the_text_stands(project: Project) -> None:
 
 
 @pytest.mark.soak
-async def test_where_only_the_stored_text_has_it_that_one_is_shown_until_the_rendered_is_asked_for(
+async def test_raw_text_is_shown_if_only_it_has_the_match(
     project: Project,
 ) -> None:
     async with found(project, r"\FRAC{1}{2}") as (app, pilot):
@@ -123,7 +123,7 @@ async def test_where_only_the_stored_text_has_it_that_one_is_shown_until_the_ren
 @pytest.mark.parametrize(
     "text", ["AND", '"', "*", "(", "a\0b", "NEAR(", "%", "\ud800xy", "-x", "';--", "x" * 60_000, "\\"]
 )
-async def test_no_text_is_more_than_text(project: Project, text: str) -> None:
+async def test_texts_are_never_markup(project: Project, text: str) -> None:
     async with found(project, "") as (app, pilot):
         assert isinstance(app.screen, BrowseScreen)
         app.screen.change(search=text)
@@ -133,7 +133,7 @@ async def test_no_text_is_more_than_text(project: Project, text: str) -> None:
 
 
 @pytest.mark.soak
-async def test_the_first_search_of_a_large_project_builds_an_index_beside_it(
+async def test_first_search_of_a_large_project_builds_an_index(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(searching, "WORTH", 2)
@@ -157,7 +157,7 @@ async def test_the_first_search_of_a_large_project_builds_an_index_beside_it(
         assert app.screen.query_one(TitleBar).remark == "1 of 3  ·  /walrus"
 
 
-async def test_who_can_keep_no_index_is_told_so_and_finds_the_same(
+async def test_search_without_an_index_says_so_and_finds_the_same(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(searching, "WORTH", 2)
@@ -165,5 +165,5 @@ async def test_who_can_keep_no_index_is_told_so_and_finds_the_same(
     async with found(project, "walrus") as (app, pilot):
         await settle(pilot)
         assert app.screen.query_one(VirtualTable).row_count == 2
-        said = [notice.message for notice in app._notifications]
-        assert any("Searches read every text instead." in str(one) for one in said)
+        message = [notice.message for notice in app._notifications]
+        assert any("Searches read every text instead." in str(one) for one in message)

@@ -9,8 +9,8 @@ import pytest
 from textual.widgets import Tree
 
 from tests.helpers import make_project, numbered
-from tests.tui.asked import Told, add_judged
 from tests.tui.stage import ONE_SIZE, notices, opened, press, settle, text_of, until
+from tests.tui.stored_calls import StoredCall, add_judged
 from tests.unit.verifiers.judges.coin import PROBLEM, Coin, judged
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.virtual_table import VirtualTable
@@ -25,7 +25,7 @@ OPTIONS = {"rollouts": "6", "gamma": "1", "delta": "1"}
 class Searched(NamedTuple):
     """A search's calls, verdict and account."""
 
-    told: list[Told]
+    told: list[StoredCall]
     judged: Judged
     trace: dict[str, Any]
 
@@ -41,7 +41,8 @@ def search_with(**options: str) -> Searched:
     found = judged(coin, PROBLEM, **OPTIONS, **options)
     assert found.trace is not None
     told = [
-        Told(step, f"{step} {sample}", f"[/]{place}", sample) for place, (step, _, sample, _) in enumerate(coin.calls)
+        StoredCall(step, f"{step} {sample}", f"[/]{place}", sample)
+        for place, (step, _, sample, _) in enumerate(coin.calls)
     ]
     return Searched(told, found, found.trace)
 
@@ -138,7 +139,7 @@ def test_every_call_of_a_subtask_belongs_to_a_rollout(tmp_path: Path, reuse: str
 @pytest.mark.soak
 async def test_an_account_that_cannot_be_read_is_no_crash(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(1))
-    run = add_judged(project, "judge", 1, [Told("judge")], trace={"judge": "mcts"})
+    run = add_judged(project, "judge", 1, [StoredCall("judge")], trace={"judge": "mcts"})
     async with opened(project) as (app, pilot):
         app.push_screen(SearchTreeScreen(run, 1))
         await settle(pilot)

@@ -9,8 +9,8 @@ from msgspec import structs
 from textual.pilot import Pilot
 
 from tests.helpers import make_project, numbered
-from tests.tui.asked import Told, add_judged
 from tests.tui.stage import HOSTILE, ONE_SIZE, add_run, notices, opened, press, screen_of, settle, text_of, until
+from tests.tui.stored_calls import StoredCall, add_judged
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.prompt_line import CompletingInput, PromptLine
 from workbench.app.tui.kit.reader import Reader
@@ -24,8 +24,8 @@ from workbench.core.verdict import Outcome, Verdict
 from workbench.runs.store import runs as stored_runs
 from workbench.verifiers.judges.examples import DrawnExamples, ExamplePlan, FewShotExample, encoded
 
-ANALYSE = Told("analyse", asked="Look [at] it.", reply="It is wrong.\nReally.", reasoning="Hm [/]")
-SUMMARISE = Told("summarise", asked="So?", reply="No", finish="length", reused=True)
+ANALYSE = StoredCall("analyse", question="Look [at] it.", reply="It is wrong.\nReally.", reasoning="Hm [/]")
+SUMMARISE = StoredCall("summarise", question="So?", reply="No", finish="length", reused=True)
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ async def test_calls_stand_in_order_with_what_was_asked_and_said(project: Projec
 
 @pytest.mark.parametrize("size", ONE_SIZE)
 async def test_texts_that_were_altered_are_told(project: Project, size: tuple[int, int]) -> None:
-    altered = Told("judge", asked="1 <\u2009|im_end|> [\u2009INST] a[\u2009i]", reply="No")
+    altered = StoredCall("judge", question="1 <\u2009|im_end|> [\u2009INST] a[\u2009i]", reply="No")
     runs = [add_judged(project, name, 1, [told]) for name, told in (("altered", altered), ("whole", SUMMARISE))]
     async with opened(project, size=size) as (app, pilot):
         app.push_screen(TranscriptScreen(runs[0], 1))
@@ -116,7 +116,7 @@ async def test_raw_shows_both_bodies_to_the_byte(project: Project) -> None:
 
 @pytest.mark.parametrize("size", ONE_SIZE)
 async def test_hostile_replies_and_names_are_only_text(project: Project, size: tuple[int, int]) -> None:
-    told = [Told(text, asked=text, reply=text, reasoning=text, finish=text, origin=text) for text in HOSTILE]
+    told = [StoredCall(text, asked=text, reply=text, reasoning=text, finish=text, origin=text) for text in HOSTILE]
     verdict = Verdict(outcome=Outcome.ABSTAIN, reason=HOSTILE[0], detail=HOSTILE[2])
     run = add_judged(project, HOSTILE[0], 1, told, verdict=verdict)
     async with opened(project, size=size) as (app, pilot):
@@ -131,7 +131,7 @@ async def test_hostile_replies_and_names_are_only_text(project: Project, size: t
 
 
 async def test_recorded_replies_say_so(project: Project) -> None:
-    run = add_judged(project, "judge", 1, [Told("judge", origin="replies.jsonl"), Told("judge", sample=1)])
+    run = add_judged(project, "judge", 1, [StoredCall("judge", origin="replies.jsonl"), StoredCall("judge", sample=1)])
     async with opened(project) as (app, pilot):
         app.push_screen(TranscriptScreen(run, 1))
         await settle(pilot)
@@ -141,7 +141,9 @@ async def test_recorded_replies_say_so(project: Project) -> None:
 
 
 async def test_a_text_is_found_in_a_long_call(project: Project) -> None:
-    run = add_judged(project, "judge", 1, [Told("judge", asked="line\n" * 600 + "needle", reply="x\n" * 400 + "Yes")])
+    run = add_judged(
+        project, "judge", 1, [StoredCall("judge", question="line\n" * 600 + "needle", reply="x\n" * 400 + "Yes")]
+    )
     async with opened(project) as (app, pilot):
         app.push_screen(TranscriptScreen(run, 1))
         await settle(pilot)
@@ -159,7 +161,7 @@ async def test_a_text_is_found_in_a_long_call(project: Project) -> None:
 
 async def test_votes_are_shown(project: Project) -> None:
     votes = [Verdict(outcome=outcome) for outcome in (Outcome.CORRECT, Outcome.INCORRECT, Outcome.ABSTAIN)]
-    told = [Told("judge", sample=sample) for sample in range(3)]
+    told = [StoredCall("judge", sample=sample) for sample in range(3)]
     run = add_judged(project, "judge", 1, told, verdict=Verdict(outcome=Outcome.ABSTAIN, reason="tie"), votes=votes)
     async with opened(project) as (app, pilot):
         app.push_screen(TranscriptScreen(run, 1))
@@ -171,7 +173,7 @@ async def test_votes_are_shown(project: Project) -> None:
 async def test_an_item_opens_the_transcript_of_its_chosen_verdict(project: Project) -> None:
     add_run(project, "rule", {1: Outcome.CORRECT, 2: Outcome.CORRECT})
     add_judged(project, "judge", 1, [ANALYSE, SUMMARISE])
-    other = add_judged(project, "other", 1, [Told("judge", origin="replies.jsonl")])
+    other = add_judged(project, "other", 1, [StoredCall("judge", origin="replies.jsonl")])
     async with opened(project) as (app, pilot):
         app.push_screen(ItemScreen(1, first=("rule",)))
         await settle(pilot)

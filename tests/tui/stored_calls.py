@@ -1,4 +1,4 @@
-"""Verdicts of model servers stored without a server: their calls, replies and accounts."""
+"""Store verdicts of model servers without a server: calls, replies and costs."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from workbench.runs.store.calls import MadeCall
 CORRECT = Verdict(outcome=Outcome.CORRECT)
 
 
-class Told(NamedTuple):
-    """One call: what was asked in the last message, and what came back."""
+class StoredCall(NamedTuple):
+    """One call: its step, the last message of the request, and the reply."""
 
     step: str
-    asked: str = "Is it right?"
+    question: str = "Is it right?"
     reply: str = "Yes"
     sample: int = 0
     finish: str = "stop"
@@ -33,13 +33,13 @@ class Told(NamedTuple):
 
     @property
     def request(self) -> bytes:
-        """The request's body."""
-        messages = [{"role": "system", "content": "Judge."}, {"role": "user", "content": self.asked}]
+        """Return the request's body."""
+        messages = [{"role": "system", "content": "Judge."}, {"role": "user", "content": self.question}]
         return json.dumps({"model": "m", "messages": messages, "temperature": 0.0}).encode()
 
     @property
     def response(self) -> bytes:
-        """The response's body."""
+        """Return the response's body."""
         message: dict[str, Any] = {"role": "assistant", "content": self.reply}
         if self.reasoning is not None:
             message["reasoning_content"] = self.reasoning
@@ -51,24 +51,27 @@ def add_judged(
     project: Project,
     name: str,
     item: int,
-    told: Sequence[Told],
+    judge_calls: Sequence[StoredCall],
     *,
     verdict: Verdict = CORRECT,
     votes: Sequence[Verdict] = (),
     trace: dict[str, Any] | None = None,
 ) -> int:
-    """A complete run with one verdict that rests on these calls."""
+    """Store a complete run with one verdict and its calls."""
     with project.database.write() as connection:
         verifier = runs.add_verifier(
             connection, name=name, kind="llm-judge", options={}, config={"name": name}, config_hash=name
         )
         run = runs.add(connection, verifier, "1")
         runs.queue(connection, run, Selection(), 1, 1)
-        found = [_stored(one) for one in told]
+        found = [_stored(one) for one in judge_calls]
         calls.put_responses(connection, found, now())
         samples = [(item, sample, one) for sample, one in enumerate((verdict, *votes))]
         verdicts.put_samples(connection, run, samples)
-        made = [MadeCall(call.key, one.step, one.role, one.reused) for (call, _), one in zip(found, told, strict=True)]
+        made = [
+            MadeCall(call.key, one.step, one.role, one.reused)
+            for (call, _), one in zip(found, judge_calls, strict=True)
+        ]
         calls.put_calls(connection, run, [(item, made)])
         if trace is not None:
             calls.put_traces(connection, run, [(item, json.dumps(trace))])
@@ -76,24 +79,24 @@ def add_judged(
     return run
 
 
-def _stored(told: Told) -> tuple[JournaledCall, Response]:
-    request = hashlib.sha256(told.request).digest()
+def _stored(judge_calls: StoredCall) -> tuple[JournaledCall, Response]:
+    request = hashlib.sha256(judge_calls.request).digest()
     call = JournaledCall(
-        key=hashlib.sha256(request + told.sample.to_bytes(8, "big") + told.response).digest(),
+        key=hashlib.sha256(request + judge_calls.sample.to_bytes(8, "big") + judge_calls.response).digest(),
         server="http://localhost",
         request=request,
-        body=told.request,
+        body=judge_calls.request,
         profile="openai-compatible",
         model="m",
-        sample=told.sample,
+        sample=judge_calls.sample,
         url="http://localhost/v1/chat/completions",
     )
     response = Response(
         profile="openai-compatible",
         task="chat",
-        body=told.response,
+        body=judge_calls.response,
         usage=Usage(prompt_tokens=812, completion_tokens=37, cost=0.0021),
         ms=1234.5,
-        origin=told.origin,
+        origin=judge_calls.origin,
     )
     return call, response

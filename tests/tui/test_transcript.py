@@ -116,7 +116,7 @@ async def test_raw_shows_both_bodies_to_the_byte(project: Project) -> None:
 
 @pytest.mark.parametrize("size", ONE_SIZE)
 async def test_hostile_replies_and_names_are_only_text(project: Project, size: tuple[int, int]) -> None:
-    told = [StoredCall(text, asked=text, reply=text, reasoning=text, finish=text, origin=text) for text in HOSTILE]
+    told = [StoredCall(text, question=text, reply=text, reasoning=text, finish=text, origin=text) for text in HOSTILE]
     verdict = Verdict(outcome=Outcome.ABSTAIN, reason=HOSTILE[0], detail=HOSTILE[2])
     run = add_judged(project, HOSTILE[0], 1, told, verdict=verdict)
     async with opened(project, size=size) as (app, pilot):

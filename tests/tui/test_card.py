@@ -1,4 +1,4 @@
-"""The final-answer card: both answers in sight, guesses told from answers, boxes in both directions."""
+"""The final-answer card: both answers visible, guesses marked as such, boxes in both directions."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def made(question: str, reference: str, completion: str) -> CardTexts:
 
 
 class CardApp(App[None]):
-    """A card and a row above and below, as on a screen."""
+    """A card and rows above and below it, as on a screen."""
 
     CSS = "Static.edge { height: 1; }"
 
@@ -52,7 +52,7 @@ class CardApp(App[None]):
 
 
 class Hand:
-    """The card that is shown."""
+    """The card on the screen."""
 
     def __init__(self, app: CardApp, pilot: Pilot[None]) -> None:
         self.app, self.pilot = app, pilot
@@ -62,11 +62,11 @@ class Hand:
         return self.card.query_one(f"#{name}", Reader)
 
     def row(self, name: str) -> str:
-        """What a final answer's row says."""
+        """Return the row of a final answer."""
         return str(self.card.query_one(f"#card-{name}-answer", Static).content)
 
     def text(self, name: str = "") -> str:
-        """All that is on the terminal, or within one widget."""
+        """Return everything on the terminal, or within one widget."""
         region = self.card.query_one(f"#{name}").region if name else self.app.screen.region
         lines = self.app.screen._compositor.render_strips()[region.y : region.bottom]
         return "\n".join("".join(segment.text for segment in line) for line in lines)
@@ -87,7 +87,7 @@ async def showing(texts: CardTexts, size: tuple[int, int] = (80, 24)) -> AsyncIt
 
 
 @pytest.mark.parametrize("size", ONE_SIZE)
-async def test_an_answer_before_the_end_is_shown_where_it_stands(size: tuple[int, int]) -> None:
+async def test_answer_before_the_end_is_shown_in_its_place(size: tuple[int, int]) -> None:
     async with showing(made("q", "42", PLAIN + "So it is \\boxed{42}.\n" + PLAIN), size) as it:
         assert "characters before the end" in it.row("completion")
         assert "answer and end" in str(it.reader("card-completion").border_title)
@@ -97,7 +97,7 @@ async def test_an_answer_before_the_end_is_shown_where_it_stands(size: tuple[int
 
 
 @pytest.mark.parametrize("size", ONE_SIZE)
-async def test_a_guess_is_shown_as_one_with_the_lines_it_was_taken_from(size: tuple[int, int]) -> None:
+async def test_guess_is_marked_and_shown_with_its_lines(size: tuple[int, int]) -> None:
     async with showing(made("q", PLAIN + "In all it is 7 boxes.", PLAIN + "It must be **tapi**."), size) as it:
         assert "? 7  (a guess: last number)" in it.row("reference")
         assert "? tapi  (a guess: bold in the last line)" in it.row("completion")
@@ -105,7 +105,7 @@ async def test_a_guess_is_shown_as_one_with_the_lines_it_was_taken_from(size: tu
         await it.sees("? It must be tapi.", "card-completion")
 
 
-async def test_a_reference_that_is_certain_has_no_passage() -> None:
+async def test_certain_reference_has_no_passage() -> None:
     async with showing(made("q", PLAIN + "In all it is 7 boxes.", "The answer is 7.")) as it:
         await until(it.pilot, lambda: it.reader("card-passage").size.height == 4)
         it.card.show(made("q", "7", "The answer is 7."))
@@ -113,7 +113,7 @@ async def test_a_reference_that_is_certain_has_no_passage() -> None:
         assert it.row("reference") == "Reference  ▶ 7  (whole text)"
 
 
-async def test_several_boxes_are_listed_with_the_reference_s_end() -> None:
+async def test_several_boxes_are_listed_with_the_end_of_the_reference() -> None:
     texts = made("q", "(1) \\boxed{1}\n\n(2) \\boxed{2}, as shown.", "(1) \\boxed{3}\n\n(2) \\boxed{2}")
     async with showing(texts) as it:
         assert it.row("reference").split("\n") == ["Reference  ▶ ▌2▐  (last \\boxed)", "           also boxed: 1"]
@@ -131,15 +131,15 @@ async def test_several_boxes_are_listed_with_the_reference_s_end() -> None:
         ("All of it is thought.\n</think>\n", "no final answer: nothing behind its thoughts"),
     ],
 )
-async def test_a_completion_without_an_answer_says_why_and_shows_its_end(completion: str, said: str) -> None:
+async def test_completion_without_an_answer_says_why_and_shows_its_end(completion: str, expected: str) -> None:
     async with showing(made("q", "42", completion)) as it:
-        assert said in it.row("completion")
+        assert expected in it.row("completion")
         last = completion.removesuffix("</think>\n").strip()[-20:].strip()
         await it.sees(last, "card-completion")
 
 
 @pytest.mark.soak
-async def test_boxes_are_gone_through_in_both_directions() -> None:
+async def test_boxes_are_visited_in_both_directions() -> None:
     completion = "".join(f"\\boxed{{{number}}}\n" + PLAIN for number in range(3))
     async with showing(made("q", "2", completion)) as it:
         full = it.card.full
@@ -161,7 +161,7 @@ async def test_texts_are_never_markup() -> None:
 
 
 @pytest.mark.real_data
-async def test_both_real_answers_are_in_sight_without_a_key(real_rows: list[dict[str, Any]]) -> None:
+async def test_both_real_answers_are_visible_without_a_key(real_rows: list[dict[str, Any]]) -> None:
     """Every ninth card on the smallest terminal."""
     app = CardApp()
     async with app.run_test(size=(80, 24)) as pilot:
@@ -175,16 +175,16 @@ async def test_both_real_answers_are_in_sight_without_a_key(real_rows: list[dict
             await until(pilot, partial(within, it, completion, "card-completion"))
 
 
-def within(it: Hand, said: str, name: str) -> bool:
-    return said in bare(it.text(name))
+def within(it: Hand, expected: str, name: str) -> bool:
+    return expected in bare(it.text(name))
 
 
 def bare(text: str) -> str:
-    """A text without blanks and scrollbars."""
+    """Return a text without blanks and scrollbars."""
     return "".join(one for one in text if one.strip() and one not in "▁▂▃▄▅▆▇█▶?")
 
 
-async def test_a_pane_that_gets_smaller_keeps_the_answer_in_sight() -> None:
+async def test_smaller_pane_keeps_the_answer_visible() -> None:
     async with showing(made("q", "42", PLAIN + "So it is \\boxed{42}.")) as it:
         await it.sees("So it is ▌42▐", "card-completion")
         it.reader("card-completion").styles.height = 5
@@ -202,12 +202,10 @@ async def test_a_pane_that_gets_smaller_keeps_the_answer_in_sight() -> None:
         ("42", "</think>The answer is 42 and " + "so on " * 9, ""),
     ],
 )
-async def test_the_card_warns_where_it_is_not_enough_and_of_nothing_else(
-    reference: str, completion: str, said: str
-) -> None:
+async def test_card_warns_exactly_where_it_is_insufficient(reference: str, completion: str, expected: str) -> None:
     async with showing(made("q", reference, completion)) as it:
-        assert str(it.card.query_one("#card-warning", Static).content) == said
-        assert it.card.query_one("#card-warning").display is bool(said)
-        if not said:
+        assert str(it.card.query_one("#card-warning", Static).content) == expected
+        assert it.card.query_one("#card-warning").display is bool(expected)
+        if not expected:
             title = str(it.reader("card-completion").border_title)
             assert title.endswith("</think> without <think> · no closing punctuation")

@@ -53,13 +53,13 @@ def project(solved: Path) -> Iterator[Project]:
 
 
 def table(app: WorkbenchApp) -> list[str]:
-    """The lines of the table on the screen."""
+    """Return the lines of the table on the screen."""
     widget = app.screen.query_one(VirtualTable)
     return [widget.render_line(y).text.rstrip() for y in range(widget.size.height)]
 
 
 def grid(app: WorkbenchApp) -> list[str]:
-    """The lines of the pass matrix on the screen."""
+    """Return the lines of the pass matrix on the screen."""
     widget = app.screen.query_one(PassGrid)
     return [widget.render_line(y).text.rstrip() for y in range(widget.size.height)]
 
@@ -69,28 +69,28 @@ def problem(app: WorkbenchApp) -> CodeProblemScreen:
 
 
 def read(app: WorkbenchApp, name: str) -> str:
-    """What a reader on the screen shows."""
+    """Return the content of a reader on the screen."""
     document = app.screen.query_one(f"#{name}", Reader).document
     return "" if document is None else document.text
 
 
 async def go(pilot: Pilot[None], *keys: str) -> None:
-    """Press keys quickly, and wait for what comes of them."""
+    """Press keys quickly, and wait for the result."""
     await pilot.press(*keys)
     await settle(pilot)
 
 
 async def enter(pilot: Pilot[None], key: str, text: str) -> None:
-    """Open a line with a key, replace what stands there and press enter."""
+    """Open a line with a key, replace its text and press enter."""
     await press(pilot, key)
     pilot.app.screen.query_one(Input).value = text
     await press(pilot, "enter")
 
 
-# -- the list --------------------------------------------------------------------------------------
+# -- List ------------------------------------------------------------------------------------------
 
 
-async def test_problems_are_listed_searched_filtered_sorted_and_jumped_to(project: Project) -> None:
+async def test_problems_can_be_listed_searched_filtered_and_sorted(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *":o", "enter")
         screen_of(app, CodeScreen)
@@ -115,7 +115,7 @@ async def test_problems_are_listed_searched_filtered_sorted_and_jumped_to(projec
 
 
 @pytest.mark.soak
-async def test_the_tests_of_every_suite_are_told_whatever_else_is_long(tmp_path: Path) -> None:
+async def test_tests_of_every_suite_are_shown_next_to_long_names(tmp_path: Path) -> None:
     tests = CLIP.suites["base"][:1]
     suites = {"base": tests * 12, "plus": tests * 25, "whole": tests}
     problem = structs.replace(CLIP, task_id="HumanEval/149", entry_point="correct_bracketing", suites=suites)
@@ -140,7 +140,7 @@ async def test_the_tests_of_every_suite_are_told_whatever_else_is_long(tmp_path:
     project.close()
 
 
-async def test_another_runs_outcomes_are_counted(project: Project) -> None:
+async def test_outcomes_of_another_run_are_counted(project: Project) -> None:
     async with opened(project, size=(120, 40)) as (app, pilot):
         await go(pilot, *":o", "enter", "w", "2")
         assert "suite plus, plus (run 2, paused)" in text_of(app, "#code-caption")
@@ -151,7 +151,7 @@ async def test_another_runs_outcomes_are_counted(project: Project) -> None:
 
 
 @pytest.mark.soak
-async def test_solutions_that_one_suite_takes_and_another_refuses_are_found(tmp_path: Path) -> None:
+async def test_solutions_on_which_suites_disagree_are_found(tmp_path: Path) -> None:
     project = solved_project(tmp_path)
     async with opened(project) as (app, pilot):
         await press(pilot, *":o", "enter", "f", "7")
@@ -168,7 +168,7 @@ async def test_solutions_that_one_suite_takes_and_another_refuses_are_found(tmp_
     project.close()
 
 
-async def test_an_annotator_does_not_see_it(project: Project) -> None:
+async def test_annotator_cannot_open_the_screen(project: Project) -> None:
     async with opened(project, annotator="ann") as (app, pilot):
         app.open_screen("code")
         await settle(pilot)
@@ -176,7 +176,7 @@ async def test_an_annotator_does_not_see_it(project: Project) -> None:
         assert "This screen is the coordinator's." in notices(app)
 
 
-async def test_without_problems_it_says_how_they_come(tmp_path: Path) -> None:
+async def test_screen_without_problems_says_how_to_import_them(tmp_path: Path) -> None:
     async with opened(open_project(tmp_path / "p.db", create=True)) as (app, pilot):
         await press(pilot, *":o", "enter")
         assert "Import problems, then their solutions, with the command Import (^p)." in text_of(app, "#code-caption")
@@ -184,12 +184,12 @@ async def test_without_problems_it_says_how_they_come(tmp_path: Path) -> None:
 
 
 def field(app: WorkbenchApp, name: str) -> str:
-    """What stands in a field of the form that starts a verifier."""
+    """Return the value of a field of the form that starts a verifier."""
     return screen_of(app, SetUpRunScreen).query_one(f"#option-{name}", OptionField).value
 
 
 @pytest.mark.soak
-async def test_problems_that_come_while_there_are_none_appear(tmp_path: Path) -> None:
+async def test_imported_problems_appear_on_the_empty_screen(tmp_path: Path) -> None:
     file = tmp_path / "problems.jsonl"
     solved = {"canonical_solution": "    return x", "test": "def check(f):\n    assert f(1) == 1"}
     problem = {"task_id": "t/1", "entry_point": "f", "prompt": "def f(x):", **solved}
@@ -203,7 +203,7 @@ async def test_problems_that_come_while_there_are_none_appear(tmp_path: Path) ->
         assert "No code problems yet" not in text_of(app, "#code-caption")
 
 
-async def test_a_suite_that_was_not_run_is_started_from_where_it_is_missed(tmp_path: Path) -> None:
+async def test_missing_suite_can_be_started_from_the_screen(tmp_path: Path) -> None:
     project = make_code_project(tmp_path, {"own/clip": [{"completion": "def clip(x):\n    return x\n"}]}, CLIP)
     async with opened(project) as (app, pilot):
         await press(pilot, *":o", "enter", "enter")
@@ -223,7 +223,7 @@ async def test_a_suite_that_was_not_run_is_started_from_where_it_is_missed(tmp_p
         assert (field(app, "suite"), field(app, "name")) == ("base,plus", "execution-base-plus")
 
 
-def test_who_runs_a_suite_already_runs_it_again(project: Project) -> None:
+def test_complete_suite_can_be_run_again(project: Project) -> None:
     assert [(one.words, one.name) for one in problems.runnable_suites(project)] == [
         ("base", "execution"),
         ("base and plus", "execution-base-plus"),
@@ -232,7 +232,7 @@ def test_who_runs_a_suite_already_runs_it_again(project: Project) -> None:
 
 
 @pytest.mark.soak
-async def test_where_nothing_matches_it_says_so_and_escape_clears(project: Project) -> None:
+async def test_screen_without_matches_says_so_and_escape_clears(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *":o", "enter")
         for keys in (("f", "3"), ("slash", *"nowhere", "enter")):
@@ -301,7 +301,7 @@ async def test_outcomes_are_written_from_the_list_and_from_a_problem(tmp_path: P
 # -- the matrix ------------------------------------------------------------------------------------
 
 
-async def test_the_matrix_is_sorted_and_its_clusters_fold(project: Project) -> None:
+async def test_matrix_is_sorted_and_its_clusters_fold(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *":o", "enter", "enter")
         await until(pilot, lambda: problem(app).matrix)
@@ -339,7 +339,7 @@ async def test_the_matrix_is_sorted_and_its_clusters_fold(project: Project) -> N
         assert "suite base · 1 test" in text_of(app, "#code-problem-caption")
 
 
-async def test_test_and_solution_under_the_cursor_stand_below(project: Project) -> None:
+async def test_test_and_solution_under_the_cursor_are_shown_below(project: Project) -> None:
     async with opened(project, size=(120, 40)) as (app, pilot):
         await press(pilot, *":o", "enter", "enter")
         await go(pilot, *["down"] * 4, "right", "right")
@@ -367,7 +367,7 @@ async def test_test_and_solution_under_the_cursor_stand_below(project: Project) 
 
 
 @pytest.mark.soak
-async def test_the_matrix_follows_a_run_and_looks_are_recorded_once(tmp_path: Path) -> None:
+async def test_matrix_follows_a_run_and_reveals_are_recorded_once(tmp_path: Path) -> None:
     project = solved_project(tmp_path)
 
     def reveals() -> list[tuple[str, int]]:
@@ -399,7 +399,7 @@ async def test_the_matrix_follows_a_run_and_looks_are_recorded_once(tmp_path: Pa
 # -- a solution ------------------------------------------------------------------------------------
 
 
-async def test_a_solution_shows_why_it_fails(project: Project) -> None:
+async def test_solution_shows_why_it_fails(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *":o", "enter", "enter")
         await go(pilot, *["down"] * 4, "right", "right", "enter")
@@ -437,7 +437,7 @@ async def test_neighbours_items_and_the_way_back(project: Project) -> None:
         assert chosen.id == 4
 
 
-async def test_an_item_that_is_no_solution_says_so(tmp_path: Path) -> None:
+async def test_item_that_is_not_a_solution_says_so(tmp_path: Path) -> None:
     from tests.helpers import make_project, numbered
 
     project = make_project(tmp_path, numbered(2))
@@ -449,7 +449,7 @@ async def test_an_item_that_is_no_solution_says_so(tmp_path: Path) -> None:
         assert "This item is not a solution of a code problem." in notices(app)
 
 
-async def test_the_card_of_a_solution_says_what_matters_of_code(tmp_path: Path) -> None:
+async def test_card_of_a_solution_shows_code_metrics(tmp_path: Path) -> None:
     async with opened(solved_project(tmp_path)) as (app, pilot):
         app.push_screen(ItemScreen(2))
         await settle(pilot)
@@ -461,7 +461,7 @@ async def test_the_card_of_a_solution_says_what_matters_of_code(tmp_path: Path) 
 
 
 @pytest.mark.soak
-async def test_words_of_code_are_explained_beside_the_keys(tmp_path: Path) -> None:
+async def test_help_explains_terms_of_code(tmp_path: Path) -> None:
     async with opened(solved_project(tmp_path)) as (app, pilot):
         app.push_screen(CodeProblemScreen(1))
         await settle(pilot)

@@ -1,4 +1,4 @@
-"""Tests that people exclude on Problem, and solutions that are run again."""
+"""Tests that users exclude on Problem, and solutions that are run again."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def project(tmp_path: Path) -> Iterator[Project]:
     found.close()
 
 
-def apart(project: Project) -> list[tuple[int, str]]:
+def excluded_tests(project: Project) -> list[tuple[int, str]]:
     rows = project.database.reader().execute("SELECT position, reason FROM tests_apart ORDER BY position")
     return rows.fetchall()
 
 
-async def test_x_sets_a_test_apart_with_a_reason_and_z_takes_it_back(project: Project) -> None:
+async def test_x_excludes_a_test_with_a_reason_and_z_undoes_it(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *":o", "enter", "enter")
         screen = screen_of(app, CodeProblemScreen)
@@ -44,7 +44,7 @@ async def test_x_sets_a_test_apart_with_a_reason_and_z_takes_it_back(project: Pr
         app.screen.query_one(Input).value = "the problem doesn't say [what]"
         await press(pilot, "enter")
         await settle(pilot)
-        assert apart(project) == [(4, "the problem doesn't say [what]")]
+        assert excluded_tests(project) == [(4, "the problem doesn't say [what]")]
         assert "2 pass all tests" in text_of(app, "#code-problem-caption")
         assert "(1 excluded)" in text_of(app, "#code-problem-caption")
         document = app.screen.query_one("#code-problem-test", Reader).document
@@ -52,19 +52,19 @@ async def test_x_sets_a_test_apart_with_a_reason_and_z_takes_it_back(project: Pr
         assert "excluded: the problem doesn't say [what] (" in document.text
         await press(pilot, "x")
         await settle(pilot)
-        assert apart(project) == []
+        assert excluded_tests(project) == []
         await press(pilot, "z")
         await settle(pilot)
-        assert apart(project) == [(4, "the problem doesn't say [what]")]
+        assert excluded_tests(project) == [(4, "the problem doesn't say [what]")]
         await press(pilot, "z")
         await settle(pilot)
-        assert apart(project) == []
+        assert excluded_tests(project) == []
         await press(pilot, "z")
         assert "No test was excluded here." in notices(app)
         assert screen.is_current
 
 
-async def test_the_tests_of_all_problems_stand_in_one_list(project: Project) -> None:
+async def test_tests_of_all_problems_are_in_one_list(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *":o", "enter", "i")
         await settle(pilot)
@@ -77,7 +77,7 @@ async def test_the_tests_of_all_problems_stand_in_one_list(project: Project) -> 
         assert screen_of(app, CodeProblemScreen).query_one(PassGrid).test == 2
 
 
-async def test_the_form_that_starts_a_suite_begins_with_the_problem(project: Project) -> None:
+async def test_form_that_starts_a_suite_selects_the_problem(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *":o", "enter", "enter", "a")
         await until(pilot, lambda: isinstance(app.screen, SetUpRunScreen))
@@ -88,10 +88,10 @@ async def test_the_form_that_starts_a_suite_begins_with_the_problem(project: Pro
 
 @pytest.mark.soak
 async def test_l_runs_one_solution_again(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[tuple[str, Selection, bool]] = []
+    started: list[tuple[str, Selection, bool]] = []
 
     def start(project: Project, name: str, *, selection: Selection, ask_again: bool) -> object:
-        asked.append((name, selection, ask_again))
+        started.append((name, selection, ask_again))
         return run_status.run_info(project, 1)
 
     monkeypatch.setattr(verifying, "start", start)
@@ -100,13 +100,13 @@ async def test_l_runs_one_solution_again(project: Project, monkeypatch: pytest.M
         await settle(pilot)
         await press(pilot, "escape", "l")
         await settle(pilot)
-    one, every = asked
+    one, every = started
     assert (one[0], str(one[1]), one[2]) == ("execution", "dataset=code and completion_id=own/clip/0", True)
     assert str(every[1]) == "dataset=code and question_id=own/clip"
 
 
 @pytest.mark.soak
-async def test_problems_of_several_data_sets_are_told_apart(project: Project) -> None:
+async def test_problems_of_several_data_sets_are_distinguishable(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *":o", "enter")
         table = screen_of(app, CodeScreen).query_one(VirtualTable)

@@ -1,4 +1,4 @@
-"""Problems whose tests are broken: each screen says so, by what error, and no figure counts them."""
+"""Problems with broken tests: each screen says so with the error, and no metric counts them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ KLIP = structs.replace(
 
 
 def read(app: WorkbenchApp, name: str) -> str:
-    """What a reader on the screen shows."""
+    """Return the content of a reader on the screen."""
     document = app.screen.query_one(f"#{name}", Reader).document
     return "" if document is None else document.text
 
@@ -45,17 +45,17 @@ def project(tmp_path: Path) -> Iterator[Project]:
     found.close()
 
 
-async def test_no_figure_counts_what_nobody_could_judge(project: Project) -> None:
+async def test_no_metric_counts_problems_with_broken_tests(project: Project) -> None:
     run = problems.suite_runs(project)[0]
-    broken, whole = problems.ProblemTable(project, ProblemQuery(run=run)).rows([1, 2])
-    assert (broken.pass_at_1, broken.done, broken.judged, whole.pass_at_1) == (None, 3, 0, 1.0)
+    broken, complete = problems.ProblemTable(project, ProblemQuery(run=run)).rows([1, 2])
+    assert (broken.pass_at_1, broken.done, broken.judged, complete.pass_at_1) == (None, 3, 0, 1.0)
     assert problems.ProblemTable(project, ProblemQuery(run=run, kind="broken")).ids().tolist() == [1]
     assert problems.ProblemTable(project, ProblemQuery(run=run, kind="none")).ids().tolist() == []
     (passed,) = pass_report(passes_by_tests(project, truth_of(project)), [1]).rows
     assert (passed.problems, passed.value) == (1, 1.0)
 
 
-async def test_the_reason_stands_wherever_the_tests_do(project: Project) -> None:
+async def test_reason_is_shown_next_to_the_tests(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *":o", "enter")
         assert isinstance(app.screen, CodeScreen)
@@ -75,7 +75,7 @@ async def test_the_reason_stands_wherever_the_tests_do(project: Project) -> None
         assert "NameError" in app.screen.query_one(VirtualTable).render_line(1).text
 
 
-async def test_a_run_and_the_beginning_end_with_the_reason(project: Project) -> None:
+async def test_run_and_its_start_end_with_the_reason(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *":verif", "enter")
         assert f"every test of 1 problem is broken: {UNBOUND}" in text_of(app, "#runs-run")

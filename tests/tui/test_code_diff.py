@@ -1,4 +1,4 @@
-"""Diff: two solutions beside each other, and the tests that tell them apart."""
+"""Diff: two solutions side by side, and the tests that distinguish them."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ def listed_tests(app: WorkbenchApp) -> list[list[str]]:
 
 
 async def go(pilot: Pilot[None], *keys: str) -> None:
-    """Press keys quickly, and wait for what comes of them."""
+    """Press keys quickly, and wait for the result."""
     await pilot.press(*keys)
     await settle(pilot)
 
 
-async def test_a_marked_solution_is_compared_with_a_second_one(project: Project) -> None:
+async def test_marked_solution_is_compared_with_a_second_one(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *":o", "enter", "enter", "vertical_line")
         assert app.screen.query_one(PassGrid).rows[0].cells[0].text == " 0◆"
@@ -79,13 +79,13 @@ async def test_a_marked_solution_is_compared_with_a_second_one(project: Project)
         assert screen_of(app, CodeProblemScreen).query_one(PassGrid).rows[0].cells[0].text == " 0"
 
 
-async def test_side_by_side_where_there_is_room(project: Project) -> None:
+async def test_solutions_are_side_by_side_on_wide_terminals(project: Project) -> None:
     matrix = read_matrix(project, 1)
     async with opened(project, size=(120, 40)) as (app, pilot):
         app.push_screen(CodeDiffScreen(matrix, 2, 3))
         await settle(pilot)
-        beside = [[part.split() for part in line.split("│")] for line in lines(app)]
-        assert beside == [
+        side_by_side = [[part.split() for part in line.split("│")] for line in lines(app)]
+        assert side_by_side == [
             [["1", "def", "clip(x):"], ["1", "def", "clip(x):"]],
             [[], ["2", "+", "y", "=", "x"]],
             [["2", "-", "return", "x"], ["3", "+", "return", "y"]],

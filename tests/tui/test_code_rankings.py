@@ -1,4 +1,4 @@
-"""Rankings and evolution: what the services count, on the screen."""
+"""Rankings and evolution: the screen shows the services' metrics."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def drawn(app: WorkbenchApp, selector: str) -> list[list[str]]:
     return [line for line in found if line]
 
 
-async def test_solutions_stand_with_scores_and_ranks(tmp_path: Path) -> None:
+async def test_solutions_are_listed_with_scores_and_ranks(tmp_path: Path) -> None:
     project = solved_project(tmp_path)
     with project.database.write() as connection:
         connection.execute("UPDATE verdicts SET score = completion_id / 10.0 WHERE run_id = 3")
@@ -40,13 +40,13 @@ async def test_solutions_stand_with_scores_and_ranks(tmp_path: Path) -> None:
         report = screen_of(app, CodeRankingsScreen).report
         assert report is not None
         assert report == compare_verifiers(project, truth_of(project)).report
-        said = text_of(app, "#code-rankings-notes")
-        assert said.startswith(
+        text = text_of(app, "#code-rankings-notes")
+        assert text.startswith(
             "How well verifiers rank and score solutions; truth: execution on base (run 1)\nLeft out: 1 problem"
         )
         first = rows_of_table(ranking_table(report))[1][0]
-        told = " ".join(cell.text for cell in first.cells).split()
-        assert drawn(app, "#code-rankings-figures")[0][:4] == told[:4] == ["judge", "code", "1", "100.0"]
+        cells = " ".join(cell.text for cell in first.cells).split()
+        assert drawn(app, "#code-rankings-figures")[0][:4] == cells[:4] == ["judge", "code", "1", "100.0"]
         rows = drawn(app, "#code-rankings-solutions")
         assert rows[0] == ["0", "1.000", "1", "0.100", "7↓"]
         assert rows[1] == ["3", "0.800", "2", "0.400", "4↓"]
@@ -67,7 +67,7 @@ async def test_solutions_stand_with_scores_and_ranks(tmp_path: Path) -> None:
 
 
 @pytest.mark.soak
-async def test_without_truth_it_says_what_to_run(tmp_path: Path) -> None:
+async def test_screen_without_ground_truth_says_what_to_run(tmp_path: Path) -> None:
     project = own_project(tmp_path)
     async with opened(project) as (app, pilot):
         await press(pilot, *":o", "enter", "V")
@@ -77,7 +77,7 @@ async def test_without_truth_it_says_what_to_run(tmp_path: Path) -> None:
     project.close()
 
 
-async def test_rounds_stand_with_bars_and_lead_to_the_evolved_suite(tmp_path: Path) -> None:
+async def test_rounds_have_bars_and_lead_to_the_evolved_suite(tmp_path: Path) -> None:
     project = own_project(tmp_path)
     row = evolving.begin(project, "grown", EvolutionSettings(model="m"))
     evolving.evolve(project, row, ActingModel(), ActingSandbox())
@@ -113,7 +113,7 @@ async def test_rounds_stand_with_bars_and_lead_to_the_evolved_suite(tmp_path: Pa
 
 
 @pytest.mark.soak
-async def test_where_nothing_can_be_ranked_it_is_said_in_full_and_what_to_do(tmp_path: Path) -> None:
+async def test_screen_without_rankings_explains_what_to_do(tmp_path: Path) -> None:
     project = solved_project(tmp_path)
     with project.database.write() as connection:
         connection.execute("DELETE FROM verdicts WHERE run_id = 3")
@@ -121,7 +121,7 @@ async def test_where_nothing_can_be_ranked_it_is_said_in_full_and_what_to_do(tmp
     async with opened(project) as (app, pilot):
         await press(pilot, *":o", "enter", "V")
         notes = app.screen.query_one("#code-rankings-notes")
-        said = text_of(app, "#code-rankings-notes")
-        assert "There is no complete run with scores" in said
-        assert "Each problem's screen shows the order" in said
+        text = text_of(app, "#code-rankings-notes")
+        assert "There is no complete run with scores" in text
+        assert "Each problem's screen shows the order" in text
         assert notes.size.height >= notes.virtual_size.height > 3

@@ -1,4 +1,4 @@
-"""Combine: tables are the services', one question at a time, and a figure that is missing is missing for a reason."""
+"""Combine: tables match the services, one question at a time, and a missing metric has a reason."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ NAMES = ("good", "fair", "poor")
 
 
 def project_of_three(folder: Path, names: tuple[str, ...] = NAMES) -> Project:
-    """80 items, two a question, a quarter without gold: who comes later errs more often."""
+    """Create 80 items, two per question, a quarter without gold: later verifiers err more often."""
     draw = random.Random(5)
     rows = [
         {
@@ -64,8 +64,8 @@ def words(app: App[None]) -> str:
     return str(app.screen.query_one("#combine-detail Static", Static).content)
 
 
-async def asked(app: WorkbenchApp, pilot: Pilot[None], *keys: str) -> CombineScreen:
-    """Press keys on the screen at once, and wait for the figures."""
+async def press_all(app: WorkbenchApp, pilot: Pilot[None], *keys: str) -> CombineScreen:
+    """Press keys without waiting in between, then wait for the metrics."""
     await pilot.press(*keys)
     await settle(pilot)
     assert screen_of(app).found is not None
@@ -78,7 +78,7 @@ async def typed(pilot: Pilot[None], text: str) -> None:
 
 
 async def shown(app: WorkbenchApp, pilot: Pilot[None]) -> list[str]:
-    """The first cells of the lines in sight."""
+    """Return the first cells of the visible lines."""
     table, sheet = app.screen.query_one(VirtualTable), screen_of(app).sheet
     assert sheet is not None
     await until(pilot, lambda: table.row_count == len(sheet.table.rows) and table.visible_ids)
@@ -90,7 +90,7 @@ async def shown(app: WorkbenchApp, pilot: Pilot[None]) -> list[str]:
 async def test_picks_are_the_first_question(tmp_path: Path, size: tuple[int, int]) -> None:
     project = project_of_three(tmp_path)
     async with opened(project, size=size) as (app, pilot):
-        screen = await asked(app, pilot, *":m", "enter")
+        screen = await press_all(app, pilot, *":m", "enter")
         assert screen.found is not None
         report = best_of(project)
         assert screen.found.report == report
@@ -103,32 +103,32 @@ async def test_picks_are_the_first_question(tmp_path: Path, size: tuple[int, int
         assert "protocol strict, gold final" in text_of(app, "#combine-head")
 
 
-async def test_it_opens_with_its_sentence(tmp_path: Path) -> None:
+async def test_screen_opens_with_its_summary(tmp_path: Path) -> None:
     project = project_of_three(tmp_path)
     async with opened(project) as (app, pilot):
-        await asked(app, pilot, *":m", "enter")
+        await press_all(app, pilot, *":m", "enter")
         first = text_of(app, "#combine-head").splitlines()[0]
         assert re.fullmatch(r"Of \d+ against a random pick: \d+ better, \d+ worse, \d+ not distinguishable\.", first)
 
 
-async def test_space_takes_verifiers_out(tmp_path: Path) -> None:
+async def test_space_excludes_verifiers(tmp_path: Path) -> None:
     project = project_of_three(tmp_path)
     async with opened(project) as (app, pilot):
         await press(pilot, *":m", "enter", "v")
-        await asked(app, pilot, "space", "enter")
+        await press_all(app, pilot, "space", "enter")
         found = screen_of(app).found
         assert found is not None
         assert found.report == best_of(project, tuple(everybody(project)[1:]))
         await press(pilot, "v")
-        await asked(app, pilot, "asterisk", "enter")
+        await press_all(app, pilot, "asterisk", "enter")
         assert screen_of(app).found is not None
         assert not notices(app)
 
 
-async def test_the_switches_count_anew(tmp_path: Path) -> None:
+async def test_switches_recompute_the_tables(tmp_path: Path) -> None:
     project = project_of_three(tmp_path)
     async with opened(project) as (app, pilot):
-        screen = await asked(app, pilot, *":m", "enter", "2", "p", "b")
+        screen = await press_all(app, pilot, *":m", "enter", "2", "p", "b")
         assert screen.found is not None
         assert screen.found.report == estimate(project, "good", protocol="forced", by="type")
         assert "by type" in screen.query_one(TitleBar).remark
@@ -149,9 +149,9 @@ async def test_the_switches_count_anew(tmp_path: Path) -> None:
         assert type(app.screen).__name__ == "HomeScreen"
 
 
-async def test_the_cursor_stays_with_its_row_where_the_rows_stay(tmp_path: Path) -> None:
+async def test_cursor_stays_with_its_row(tmp_path: Path) -> None:
     async with opened(project_of_three(tmp_path)) as (app, pilot):
-        await asked(app, pilot, *":m", "enter")
+        await press_all(app, pilot, *":m", "enter")
         await pilot.press("home", "down", "down", "down")
         await settle(pilot)
         before = words(app).split(" ·")[0]
@@ -162,9 +162,9 @@ async def test_the_cursor_stays_with_its_row_where_the_rows_stay(tmp_path: Path)
 
 
 @pytest.mark.soak
-async def test_rows_stay_sorted_when_it_counts_anew(tmp_path: Path) -> None:
+async def test_rows_stay_sorted_after_recomputing(tmp_path: Path) -> None:
     async with opened(project_of_three(tmp_path)) as (app, pilot):
-        await asked(app, pilot, *":m", "enter")
+        await press_all(app, pilot, *":m", "enter")
         await pilot.click(VirtualTable, offset=(2, 0))
         for keys in ("p", "r"):
             await press(pilot, keys)
@@ -178,7 +178,7 @@ async def test_rows_stay_sorted_when_it_counts_anew(tmp_path: Path) -> None:
 async def test_best_of_n(tmp_path: Path) -> None:
     project = project_of_three(tmp_path)
     async with opened(project) as (app, pilot):
-        screen = await asked(app, pilot, *":m", "enter")
+        screen = await press_all(app, pilot, *":m", "enter")
         assert screen.found is not None
         assert screen.found.report == best_of(project)
         assert words(app).startswith("good · verdict · n 2")
@@ -194,10 +194,10 @@ async def test_best_of_n(tmp_path: Path) -> None:
 
 
 @pytest.mark.soak
-async def test_an_estimate_for_the_chosen_verifier(tmp_path: Path) -> None:
+async def test_estimate_for_the_chosen_verifier(tmp_path: Path) -> None:
     project = project_of_three(tmp_path)
     async with opened(project) as (app, pilot):
-        screen = await asked(app, pilot, *":m", "enter", "2")
+        screen = await press_all(app, pilot, *":m", "enter", "2")
         assert screen.found is not None
         assert screen.found.report == estimate(project, "good")
         assert "good is right on" in words(app)
@@ -206,7 +206,7 @@ async def test_an_estimate_for_the_chosen_verifier(tmp_path: Path) -> None:
             "good",
             "poor",
         ]
-        await asked(app, pilot, "2", "enter")
+        await press_all(app, pilot, "2", "enter")
         assert screen.found.report == estimate(project, "fair", ("good",))
         await press(pilot, "w")
         assert await shown(app, pilot) == ["A - Numeric Values", "B - Expressions"]
@@ -241,7 +241,7 @@ async def test_downstream_asks_for_a_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.soak
-async def test_the_table_in_sight_is_saved(tmp_path: Path) -> None:
+async def test_visible_table_is_saved(tmp_path: Path) -> None:
     project = project_of_three(tmp_path)
     async with opened(project) as (_, pilot):
         await press(pilot, *":m", "enter", "2")
@@ -252,10 +252,10 @@ async def test_the_table_in_sight_is_saved(tmp_path: Path) -> None:
 
 
 @pytest.mark.soak
-async def test_while_it_counts_no_other_figures_are_in_sight(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_no_old_metrics_are_visible_while_recomputing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     project, go_on = project_of_three(tmp_path), Event()
     async with opened(project) as (app, pilot):
-        screen = await asked(app, pilot, *":m", "enter")
+        screen = await press_all(app, pilot, *":m", "enter")
         monkeypatch.setattr(combine, "read", lambda *what: (go_on.wait(PATIENCE_S), read(*what))[1])
         await pilot.press("2")
         await until(pilot, lambda: "reading …" in screen.query_one(TitleBar).remark)
@@ -269,7 +269,7 @@ async def test_while_it_counts_no_other_figures_are_in_sight(tmp_path: Path, mon
         assert not notices(app)
 
 
-async def test_without_a_run_it_says_so_for_every_question(tmp_path: Path) -> None:
+async def test_every_question_says_that_there_is_no_run(tmp_path: Path) -> None:
     async with opened(make_project(tmp_path, [{"gold": True}])) as (app, pilot):
         await press(pilot, *":m", "enter")
         for key in ("r", "2"):
@@ -280,7 +280,7 @@ async def test_without_a_run_it_says_so_for_every_question(tmp_path: Path) -> No
         assert set(notices(app)) == {"No verifier has a complete run yet."}
 
 
-async def test_hostile_names_are_only_text(tmp_path: Path) -> None:
+async def test_hostile_names_are_shown_as_text(tmp_path: Path) -> None:
     project = project_of_three(tmp_path, tuple(HOSTILE))
     async with opened(project) as (app, pilot):
         await press(pilot, *":m", "enter", "home")

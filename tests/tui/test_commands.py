@@ -1,4 +1,4 @@
-"""The palette finds a command by what it does, too."""
+"""The palette also finds a command by its description."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from workbench.app.tui.screens.verb import VerbScreen
         ("pairs train", "Training file …"),
     ],
 )
-async def test_a_command_is_found_by_the_words_of_its_sentence(tmp_path: Path, typed: str, wanted: str) -> None:
+async def test_command_is_found_by_words_of_its_description(tmp_path: Path, typed: str, wanted: str) -> None:
     async with opened(solved_project(tmp_path)) as (app, pilot):
         app.push_screen(CodeProblemScreen(1))
         await settle(pilot)
@@ -39,20 +39,20 @@ async def test_a_command_is_found_by_the_words_of_its_sentence(tmp_path: Path, t
         assert len(found) == len(set(found))
 
 
-async def test_one_that_is_called_so_stands_before_one_that_says_so(tmp_path: Path) -> None:
+async def test_matching_name_ranks_before_matching_description(tmp_path: Path) -> None:
     async with opened(solved_project(tmp_path)) as (app, _):
         hits = [hit async for hit in DescribedCommands(app.screen).search("merge")]
         assert str(max(hits).text) == "Merge …"
         assert len(hits) == len({str(hit.text) for hit in hits})
 
 
-async def test_the_palette_uses_it(tmp_path: Path) -> None:
+async def test_palette_searches_descriptions(tmp_path: Path) -> None:
     async with opened(solved_project(tmp_path)) as (app, _):
         assert {DescribedCommands} == app.COMMANDS
 
 
 @pytest.mark.soak
-async def test_a_training_file_is_found_and_among_what_code_writes(tmp_path: Path) -> None:
+async def test_training_file_is_found_among_outputs_of_code(tmp_path: Path) -> None:
     async with opened(solved_project(tmp_path)) as (app, pilot):
         app.open_training_file()
         await until(pilot, lambda: isinstance(app.screen, VerbScreen) and app.screen.values())

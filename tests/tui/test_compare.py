@@ -1,4 +1,4 @@
-"""Compare: figures are the service's, and each list holds the items it says."""
+"""Compare: the screen shows the service's metrics, and each list holds the items it names."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from workbench.measuring.notes import add_selection_judges
 
 
 def project_of_two(folder: Path) -> Project:
-    """12 items, two a question: "careful" misses the correct ones of B, "lax" accepts everything."""
+    """Create 12 items, two per question: "careful" rejects the correct ones of B, "lax" accepts everything."""
     rows = [
         {
             "question_id": f"q{number // 2}",
@@ -53,7 +53,7 @@ def listed(app: WorkbenchApp) -> list[int]:
 
 
 @pytest.mark.parametrize("size", ONE_SIZE)
-async def test_figures_are_those_of_the_service(tmp_path: Path, size: tuple[int, int]) -> None:
+async def test_screen_shows_the_metrics_of_the_service(tmp_path: Path, size: tuple[int, int]) -> None:
     project = project_of_two(tmp_path)
     async with opened(project, size=size) as (app, pilot):
         await press(pilot, *":y", "enter", "vertical_line")
@@ -73,7 +73,7 @@ async def test_figures_are_those_of_the_service(tmp_path: Path, size: tuple[int,
         assert text_of(app, "#compare-verdict") == verdict(report)
 
 
-async def test_each_kind_is_listed_and_opens(tmp_path: Path) -> None:
+async def test_each_kind_is_listed_and_opens_its_items(tmp_path: Path) -> None:
     async with opened(project_of_two(tmp_path)) as (app, pilot):
         await press(pilot, *":y", "enter", "vertical_line")
         assert "[only A right 6]" in text_of(app, "#compare-tabs")
@@ -91,7 +91,7 @@ async def test_each_kind_is_listed_and_opens(tmp_path: Path) -> None:
         assert type(app.screen).__name__ == "AccuracyScreen"
 
 
-async def test_the_table_goes_through_all_quadrants_and_the_groups(tmp_path: Path) -> None:
+async def test_table_cycles_all_quadrants_and_the_groups(tmp_path: Path) -> None:
     async with opened(project_of_two(tmp_path)) as (app, pilot):
         await press(pilot, *":c", "enter")
         assert text_of(app, "#compare-tabs").split("  ")[0].startswith("[only A right 6]")
@@ -109,7 +109,7 @@ async def test_the_table_goes_through_all_quadrants_and_the_groups(tmp_path: Pat
         assert "[both right 3]" in text_of(app, "#compare-tabs")
 
 
-async def test_wins_and_losses_stand_by_group_and_a_group_opens(tmp_path: Path) -> None:
+async def test_wins_and_losses_are_listed_by_group_and_open_items(tmp_path: Path) -> None:
     project = project_of_two(tmp_path)
     async with opened(project) as (app, pilot):
         await press(pilot, *":c", "enter", "b")
@@ -139,7 +139,7 @@ async def test_wins_and_losses_stand_by_group_and_a_group_opens(tmp_path: Path) 
 
 
 @pytest.mark.soak
-async def test_it_counts_again_when_it_is_back_on_top_after_a_change(tmp_path: Path) -> None:
+async def test_screen_is_refreshed_on_return_after_a_change(tmp_path: Path) -> None:
     project = project_of_two(tmp_path)
     async with opened(project) as (app, pilot):
         await press(pilot, *":c", "enter", "question_mark")
@@ -154,7 +154,7 @@ def only_a_below(app: WorkbenchApp) -> int | None:
     return None if screen.report is None else screen.report.only_a
 
 
-async def test_a_group_has_the_columns_that_the_command_line_prints(tmp_path: Path) -> None:
+async def test_group_has_the_columns_of_the_command_line(tmp_path: Path) -> None:
     async with opened(project_of_two(tmp_path)) as (app, pilot):
         await press(pilot, *":c", "enter", "b")
         source = app.screen.query_one(VirtualTable).source
@@ -166,7 +166,7 @@ async def test_a_group_has_the_columns_that_the_command_line_prints(tmp_path: Pa
         assert len(source.first_page(1)[0].cells) == len(titles)
 
 
-def test_a_significant_difference_of_a_group_has_a_star_on_the_screen(tmp_path: Path) -> None:
+def test_significant_difference_of_a_group_has_a_star(tmp_path: Path) -> None:
     report = compared(project_of_two(tmp_path), "careful", "lax", by="type").report
     first, second = report.groups
     marked = structs.replace(report, groups=[structs.replace(first, q=0.01), structs.replace(second, q=0.2)])
@@ -176,7 +176,7 @@ def test_a_significant_difference_of_a_group_has_a_star_on_the_screen(tmp_path: 
     assert [row.cells[6].text for row in rows] == ["+0.500", "+0.000"]
 
 
-async def test_every_figure_has_its_interval_at_once(tmp_path: Path) -> None:
+async def test_every_metric_has_its_interval_immediately(tmp_path: Path) -> None:
     project = project_of_two(tmp_path)
     async with opened(project) as (app, pilot):
         await press(pilot, *":c", "enter")
@@ -193,14 +193,14 @@ async def test_a_and_b_are_chosen_from_a_list(tmp_path: Path) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *":c", "enter", "full_stop", *"third", "enter")
         assert screen_of(app).asked == Pair(a="careful", b="third")
-        # Whoever is chosen twice changes places.
+        # Choosing the same verifier twice swaps the two.
         await press(pilot, "comma", *"third", "enter")
         assert screen_of(app).asked == Pair(a="third", b="careful")
         await press(pilot, "full_stop", "escape")
         assert screen_of(app).asked == Pair(a="third", b="careful")
 
 
-async def test_the_figures_are_saved(tmp_path: Path) -> None:
+async def test_metrics_are_saved(tmp_path: Path) -> None:
     project = project_of_two(tmp_path)
     async with opened(project) as (app, pilot):
         await press(pilot, *":c", "enter", "e", "1", "e", "2")
@@ -212,7 +212,7 @@ async def test_the_figures_are_saved(tmp_path: Path) -> None:
         assert sum("Written" in notice for notice in notices(app)) == 2
 
 
-async def test_one_gold_class_is_said(tmp_path: Path) -> None:
+async def test_single_gold_class_is_reported(tmp_path: Path) -> None:
     project = make_project(tmp_path, [{"gold": False}] * 6)
     for name in ("first", "second"):
         add_run(project, name, {item: OutcomeCode(item % 2).outcome for item in range(1, 7)})
@@ -238,7 +238,7 @@ async def test_home_leads_to_the_first_two_verifiers(tmp_path: Path) -> None:
         assert type(app.screen).__name__ == "HomeScreen"
 
 
-async def test_without_a_complete_run_it_says_where_to_start_one(tmp_path: Path) -> None:
+async def test_screen_without_a_complete_run_says_where_to_start_one(tmp_path: Path) -> None:
     async with opened(make_project(tmp_path, [{"gold": True}])) as (app, pilot):
         await press(pilot, *":c", "enter")
         assert "Start one in Verifiers & runs" in text_of(app, "#compare-head")
@@ -247,7 +247,7 @@ async def test_without_a_complete_run_it_says_where_to_start_one(tmp_path: Path)
         assert not notices(app)
 
 
-async def test_an_item_opens_with_both_verdicts_first(tmp_path: Path) -> None:
+async def test_item_opens_with_both_verdicts_first(tmp_path: Path) -> None:
     project = project_of_two(tmp_path)
     add_run(project, "third", dict.fromkeys(range(1, 13), Outcome.CORRECT))
     async with opened(project) as (app, pilot):
@@ -261,7 +261,7 @@ async def test_an_item_opens_with_both_verdicts_first(tmp_path: Path) -> None:
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize("size", SIZES)
-async def test_gold_and_protocol_are_never_cut_off(tmp_path: Path, size: tuple[int, int]) -> None:
+async def test_gold_and_protocol_are_never_truncated(tmp_path: Path, size: tuple[int, int]) -> None:
     async with opened(project_of_two(tmp_path), size=size) as (app, pilot):
         await press(pilot, *":c", "enter", "p")
         last = text_of(app, "#compare-head").splitlines()[-1]
@@ -272,7 +272,7 @@ async def test_gold_and_protocol_are_never_cut_off(tmp_path: Path, size: tuple[i
 
 
 @pytest.mark.soak
-async def test_switches_go_round(tmp_path: Path) -> None:
+async def test_switches_cycle(tmp_path: Path) -> None:
     project = project_of_two(tmp_path)
     async with opened(project) as (app, pilot):
         await press(pilot, *":y", "enter", "vertical_line", "right_square_bracket")
@@ -286,7 +286,7 @@ async def test_switches_go_round(tmp_path: Path) -> None:
         assert "protocol decided" in text_of(app, "#compare-head")
 
 
-async def test_a_cell_is_compared_on_its_own_items(tmp_path: Path) -> None:
+async def test_cell_is_compared_on_its_own_items(tmp_path: Path) -> None:
     project = project_of_two(tmp_path)
     async with opened(project) as (app, pilot):
         await press(pilot, *":y", "enter", "home", "right", "right", "vertical_line")
@@ -298,7 +298,7 @@ async def test_a_cell_is_compared_on_its_own_items(tmp_path: Path) -> None:
 
 
 @pytest.mark.soak
-async def test_what_can_not_be_compared_leaves_no_figures(tmp_path: Path) -> None:
+async def test_invalid_comparison_shows_no_metrics(tmp_path: Path) -> None:
     async with opened(project_of_two(tmp_path)) as (app, pilot):
         await press(pilot, *":y", "enter", "vertical_line", "g")
         assert any("no common item that counts" in notice for notice in notices(app))
@@ -308,14 +308,14 @@ async def test_what_can_not_be_compared_leaves_no_figures(tmp_path: Path) -> Non
         assert "[only B right 3]" in text_of(app, "#compare-tabs")
 
 
-async def test_with_the_baseline_alone_there_is_nothing_to_compare(tmp_path: Path) -> None:
+async def test_baseline_alone_cannot_be_compared(tmp_path: Path) -> None:
     async with opened(make_project(tmp_path, [{"gold": True}])) as (app, pilot):
         await press(pilot, *":y", "enter", "vertical_line")
         assert type(app.screen).__name__ == "AccuracyScreen"
 
 
 @pytest.mark.parametrize("size", ONE_SIZE)
-async def test_hostile_names_are_only_text(tmp_path: Path, size: tuple[int, int]) -> None:
+async def test_hostile_names_are_shown_as_text(tmp_path: Path, size: tuple[int, int]) -> None:
     project = make_project(tmp_path, [{"gold": True, "completion_id": name, "model": name} for name in HOSTILE])
     for name in HOSTILE:
         add_run(project, name, dict.fromkeys(range(1, len(HOSTILE) + 1), Outcome.CORRECT), reasons=HOSTILE)
@@ -328,13 +328,13 @@ async def test_hostile_names_are_only_text(tmp_path: Path, size: tuple[int, int]
         assert not notices(app)
 
 
-def test_a_judge_that_chose_the_items_is_marked(tmp_path: Path) -> None:
+def test_judge_that_selected_the_items_is_marked(tmp_path: Path) -> None:
     project = project_of_two(tmp_path)
     add_selection_judges(project, "sample", ("lax",))
     assert head_text(compare(project, "careful", "lax"), "all items").plain.startswith("A careful   B lax †\n")
 
 
-async def test_it_opens_with_its_sentence(tmp_path: Path) -> None:
+async def test_screen_opens_with_its_summary(tmp_path: Path) -> None:
     async with opened(project_of_two(tmp_path)) as (app, pilot):
         await press(pilot, *":y", "enter", "vertical_line")
         places = [app.screen.query_one(f"#compare-{part}").region.y for part in ("verdict", "head", "paired", "tabs")]

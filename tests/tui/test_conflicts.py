@@ -1,4 +1,4 @@
-"""Conflicts by kind: counts, a kind's items in short, exactly the chosen ones settled, and all of it back."""
+"""Conflicts by kind: counts, previews, resolving exactly the chosen items, and undo."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NOTE = "[red]half a period[/red] is missing \x1b[31m"
 
 @pytest.fixture
 def project(tmp_path: Path) -> Iterator[Project]:
-    """Three items called correct and incorrect, one incorrect and unsuitable; a type that is A1 or A7."""
+    """Create three items labelled correct and incorrect, one incorrect and unsuitable; a type that is A1 or A7."""
     made = project_of(tmp_path, 5, question="What is $1+1$? [b]", reference=r"So \boxed{\frac12}", model="MARKMODEL")
     people.add_annotators(made, ["chen"])
     for item in (1, 2, 3):
@@ -45,7 +45,7 @@ def project(tmp_path: Path) -> Iterator[Project]:
 async def looking(
     project: Project, *keys: str, person: str | None = "chen", size: tuple[int, int] = (80, 24)
 ) -> AsyncIterator[tuple[WorkbenchApp, Pilot[None]]]:
-    """The kinds of conflicts; ``keys`` lead on from there."""
+    """Open the kinds of conflicts, and press ``keys``."""
     app = WorkbenchApp(project, person)
     async with app.run_test(size=size, notifications=True) as pilot:
         app.open_screen("conflicts")
@@ -73,7 +73,7 @@ def selected(app: WorkbenchApp) -> str:
 
 
 @pytest.mark.parametrize("size", ONE_SIZE)
-async def test_kinds_are_counted_and_nothing_is_looked_at(project: Project, size: tuple[int, int]) -> None:
+async def test_kinds_are_counted_without_a_reveal(project: Project, size: tuple[int, int]) -> None:
     async with looking(project, size=size) as (app, _):
         text = seen(app)
         assert "✓ correct against ✗ incorrect" in text
@@ -84,7 +84,7 @@ async def test_kinds_are_counted_and_nothing_is_looked_at(project: Project, size
 
 
 @pytest.mark.parametrize("size", ONE_SIZE)
-async def test_a_kind_shows_both_sides_of_its_items(project: Project, size: tuple[int, int]) -> None:
+async def test_kind_shows_both_sides_of_its_items(project: Project, size: tuple[int, int]) -> None:
     judge(project)
     async with looking(project, "enter", size=size) as (app, pilot):
         await until(pilot, lambda: "1/2" in seen(app) and "What is" in seen(app))
@@ -98,7 +98,7 @@ async def test_a_kind_shows_both_sides_of_its_items(project: Project, size: tupl
     assert looks == [(1,), (2,), (3,)]
 
 
-async def test_exactly_the_selected_are_settled(project: Project) -> None:
+async def test_exactly_the_selected_items_are_resolved(project: Project) -> None:
     async with looking(project, "enter", "space", "down", "space") as (app, pilot):
         assert selected(app) == "2 of 3 selected"
         await press(pilot, "0")
@@ -112,7 +112,7 @@ async def test_exactly_the_selected_are_settled(project: Project) -> None:
     assert stored == [("no", "bulk")]
 
 
-async def test_without_a_selection_nothing_is_asked(project: Project) -> None:
+async def test_nothing_is_resolved_without_a_selection(project: Project) -> None:
     async with looking(project, "enter", "1", "x") as (app, pilot):
         assert on(app, ConflictClassScreen)
         assert [text for text in notices(app) if "Nothing is selected" in text]
@@ -120,13 +120,13 @@ async def test_without_a_selection_nothing_is_asked(project: Project) -> None:
         assert on(app, ConflictClassScreen)
 
 
-async def test_escape_at_the_question_leaves_all_as_it_was(project: Project) -> None:
+async def test_escape_at_the_confirmation_changes_nothing(project: Project) -> None:
     async with looking(project, "enter", "asterisk", "1", "escape") as (app, _):
         assert selected(app) == "3 of 3 selected"
         assert decisions(project) == []
 
 
-async def test_the_last_ones_settled_end_the_list_and_undo_brings_all_back(project: Project) -> None:
+async def test_resolving_the_last_items_empties_the_list_and_undo_restores_it(project: Project) -> None:
     async with looking(project, "enter", "asterisk", "1", "enter") as (app, pilot):
         assert decisions(project) == [(1, "correct"), (2, "correct"), (3, "correct")]
         assert "No conflict of this kind is left" in seen(app)
@@ -140,14 +140,14 @@ async def test_the_last_ones_settled_end_the_list_and_undo_brings_all_back(proje
         assert [text for text in notices(app) if "You have no decision" in text]
 
 
-async def test_all_again_is_none(project: Project) -> None:
+async def test_selecting_all_twice_selects_none(project: Project) -> None:
     async with looking(project, "enter", "asterisk") as (app, pilot):
         assert selected(app) == "3 of 3 selected"
         await press(pilot, "asterisk")
         assert selected(app) == "0 of 3 selected"
 
 
-async def test_unsuitable_asks_why_and_other_needs_a_note(project: Project) -> None:
+async def test_unsuitable_needs_a_reason_and_other_a_note(project: Project) -> None:
     async with looking(project, "enter", "space", "x", "6") as (app, pilot):
         assert on(app, PromptLine)
         await press(pilot, *"why", "enter")
@@ -157,7 +157,7 @@ async def test_unsuitable_asks_why_and_other_needs_a_note(project: Project) -> N
         assert decisions(project)[1] == (2, "unsuitable")
 
 
-async def test_types_are_settled_by_a_type_alone(project: Project) -> None:
+async def test_type_conflicts_are_resolved_by_a_type_alone(project: Project) -> None:
     async with looking(project, "down", "enter", "space", "1", "0", "x") as (app, pilot):
         assert on(app, ConflictClassScreen)
         await press(pilot, "t", "a", "7")
@@ -166,7 +166,7 @@ async def test_types_are_settled_by_a_type_alone(project: Project) -> None:
     assert rows(project, "SELECT subtype FROM task_states WHERE task = 'type'") == [("A7",)]
 
 
-async def test_what_changed_meanwhile_is_left_out_and_listed(project: Project) -> None:
+async def test_concurrently_changed_items_are_skipped_and_listed(project: Project) -> None:
     async with looking(project, "enter", "asterisk") as (app, pilot):
         put(project, "ben", 2, "unsuitable", reason="proof", at="2025-02-01T00:00:00.000000Z")
         await press(pilot, "1", "enter")
@@ -177,7 +177,7 @@ async def test_what_changed_meanwhile_is_left_out_and_listed(project: Project) -
     assert decisions(project) == [(1, "correct"), (3, "correct")]
 
 
-async def test_one_is_settled_alone_and_the_list_is_read_again(project: Project) -> None:
+async def test_single_item_is_resolved_and_the_list_is_refreshed(project: Project) -> None:
     async with looking(project, "enter", "asterisk", "down", "enter") as (app, pilot):
         screen = app.screen
         assert isinstance(screen, AdjudicateScreen)
@@ -189,21 +189,21 @@ async def test_one_is_settled_alone_and_the_list_is_read_again(project: Project)
     assert decisions(project) == [(2, "incorrect")]
 
 
-async def test_annotators_have_no_kinds_of_their_own_conflicts(project: Project) -> None:
+async def test_annotators_cannot_resolve_their_own_conflicts(project: Project) -> None:
     async with looking(project, person="amira") as (app, pilot):
         assert "There is no conflict for amira to resolve." in seen(app)
         await press(pilot, "enter", "enter", "z", "r")
         assert on(app, ConflictsScreen)
 
 
-async def test_it_is_a_key_away_from_adjudicate(project: Project) -> None:
+async def test_key_opens_the_screen_from_adjudicate(project: Project) -> None:
     async with looking(project, "L") as (app, pilot):
         assert on(app, AdjudicateScreen)
         await press(pilot, "w")
         assert on(app, ConflictsScreen)
 
 
-async def test_where_nobody_may_settle_the_coordinator_names_who_does(project: Project) -> None:
+async def test_coordinator_without_adjudicators_names_one(project: Project) -> None:
     people.pause(project, "chen", "on holiday")
     async with looking(project, person=None) as (app, pilot):
         await until(pilot, lambda: isinstance(app.screen, PeopleMenu))
@@ -221,7 +221,7 @@ async def test_where_nobody_may_settle_the_coordinator_names_who_does(project: P
     ) == [("dora", 1)]
 
 
-async def test_home_asks_who_settles_before_anything_is_shown(project: Project) -> None:
+async def test_home_asks_for_the_adjudicator_first(project: Project) -> None:
     app = WorkbenchApp(project)
     async with app.run_test(size=(80, 24), notifications=True) as pilot:
         await until(pilot, lambda: "to adjudicate" in seen(app))

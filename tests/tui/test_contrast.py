@@ -1,4 +1,4 @@
-"""Every text can be read in every theme, and what a colour says stands in a sign or a word as well."""
+"""Every text is readable in every theme, and every colour has a sign or a word with the same meaning."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TEXTS = (
 
 
 @pytest.mark.parametrize("name", COLOURED)
-def test_texts_on_all_grounds_of_a_theme_can_be_read(name: str) -> None:
+def test_texts_are_readable_on_all_backgrounds_of_a_theme(name: str) -> None:
     theme = THEMES[name]
     variables = legible(theme.to_color_system().generate() | dict(theme.variables))
     for ground in ("background", "surface", "panel"):
@@ -42,7 +42,7 @@ def test_texts_on_all_grounds_of_a_theme_can_be_read(name: str) -> None:
 
 @pytest.mark.few(5)
 @pytest.mark.parametrize("name", ["textual-dark", "textual-light", "solarized-dark", "high-contrast", "colour-blind"])
-async def test_figures_of_the_matrix_can_be_read_on_every_tint(tmp_path: Path, name: str) -> None:
+async def test_matrix_numbers_are_readable_on_every_tint(tmp_path: Path, name: str) -> None:
     async with opened(judged_project(tmp_path)) as (app, pilot):
         app.theme = name
         await press(pilot, *":y", "enter")
@@ -55,8 +55,8 @@ async def test_figures_of_the_matrix_can_be_read_on_every_tint(tmp_path: Path, n
             assert contrast(front, ground) >= AA, (step, style)
 
 
-async def test_what_is_drawn_can_be_read(tmp_path: Path) -> None:
-    """Text as it stands on the screens, but for what is only a line or a bar."""
+async def test_drawn_texts_are_readable(tmp_path: Path) -> None:
+    """Texts on the screens, without lines and bars."""
     async with opened(judged_project(tmp_path), size=(80, 24)) as (app, pilot):
         faint = set()
         for name in ("home", "browse", "accuracy", "compare", "disagreements", "triage", "agreement", "runs"):
@@ -72,13 +72,13 @@ async def test_what_is_drawn_can_be_read(tmp_path: Path) -> None:
         assert faint == set()
 
 
-def test_every_outcome_and_every_step_of_the_scale_has_a_sign_of_its_own() -> None:
+def test_every_outcome_and_scale_step_has_a_unique_sign() -> None:
     signs = [sign for sign, _ in OUTCOME_MARKS.values()]
     assert len(set(signs)) == len(signs)
     assert len(set(GLYPHS)) == len(GLYPHS)
 
 
-async def test_without_colours_the_screens_say_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_screens_without_colours_have_the_same_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     project = judged_project(tmp_path)
 
     async def said() -> dict[str, list[str]]:
@@ -97,7 +97,7 @@ async def test_without_colours_the_screens_say_the_same(tmp_path: Path, monkeypa
 
 
 @pytest.mark.parametrize("theme", ["ansi-dark", "ansi-light"])
-async def test_without_colours_a_terminal_s_own_palette_can_be_read(
+async def test_terminal_palette_is_readable_without_colours(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, theme: str
 ) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
@@ -109,8 +109,8 @@ async def test_without_colours_a_terminal_s_own_palette_can_be_read(
 
 
 @pytest.mark.soak
-def test_a_cell_that_is_toned_says_what_the_tone_says() -> None:
-    """No cell is made of nothing but a tone: its text is never empty where it has one."""
+def test_tinted_cell_has_text_with_the_same_meaning() -> None:
+    """No cell consists of a tint alone: a tinted cell always has text."""
     empty = []
     for path in Path(workbench.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):

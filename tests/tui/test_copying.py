@@ -1,4 +1,4 @@
-"""Copying: the cell, the row and the item under the cursor, as stored; nothing an annotator may not see."""
+"""Copying the cell, the row and the item under the cursor, as stored; nothing hidden from annotators."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ITEM = {
 
 @pytest.fixture
 def copied(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What a program of this machine was given."""
+    """Return the texts that a local program received."""
     found: list[str] = []
 
     def keep(text: str) -> str:
@@ -63,7 +63,7 @@ async def browse(app: WorkbenchApp, pilot: Pilot[None]) -> None:
     await settle(pilot)
 
 
-async def test_every_text_of_an_item_is_copied_as_it_is_stored(project: Project, copied: list[str]) -> None:
+async def test_every_text_of_an_item_is_copied_as_stored(project: Project, copied: list[str]) -> None:
     async with opened(project) as (app, pilot):
         await browse(app, pilot)
         await take(pilot, *"cupfiad")
@@ -81,7 +81,7 @@ async def test_every_text_of_an_item_is_copied_as_it_is_stored(project: Project,
         assert reveals(project) == 0, "question and texts are what annotators see, too"
 
 
-async def test_evidence_is_copied_and_the_look_recorded(project: Project, copied: list[str]) -> None:
+async def test_evidence_is_copied_and_the_reveal_recorded(project: Project, copied: list[str]) -> None:
     async with opened(project) as (app, pilot):
         await browse(app, pilot)
         await take(pilot, "e")
@@ -92,7 +92,7 @@ async def test_evidence_is_copied_and_the_look_recorded(project: Project, copied
         assert f"```\n{ITEM['completion']}\n```" in copied[1]
 
 
-async def test_a_row_is_markdown_of_one_line_that_steers_nothing(project: Project, copied: list[str]) -> None:
+async def test_row_is_one_line_of_markdown_without_control_characters(project: Project, copied: list[str]) -> None:
     async with opened(project) as (app, pilot):
         await browse(app, pilot)
         await take(pilot, "r")
@@ -105,7 +105,7 @@ async def test_a_row_is_markdown_of_one_line_that_steers_nothing(project: Projec
 
 
 @pytest.mark.soak
-async def test_the_cell_under_the_cursor_is_copied(project: Project, copied: list[str]) -> None:
+async def test_cell_under_the_cursor_is_copied(project: Project, copied: list[str]) -> None:
     async with opened(project) as (app, pilot):
         await browse(app, pilot)
         await press(pilot, "down", "right", "right", "right", "right")
@@ -114,9 +114,7 @@ async def test_the_cell_under_the_cursor_is_copied(project: Project, copied: lis
 
 
 @pytest.mark.soak
-async def test_an_id_is_shown_by_its_end_and_copied_whole_and_found_by_its_end(
-    project: Project, copied: list[str]
-) -> None:
+async def test_id_is_shown_and_found_by_its_end_and_copied_whole(project: Project, copied: list[str]) -> None:
     async with opened(project) as (app, pilot):
         await browse(app, pilot)
         table = app.screen.query_one(VirtualTable)
@@ -129,7 +127,7 @@ async def test_an_id_is_shown_by_its_end_and_copied_whole_and_found_by_its_end(
         assert table.row_count == 1
 
 
-async def test_the_item_screen_copies_what_it_shows(project: Project, copied: list[str]) -> None:
+async def test_item_screen_copies_what_it_shows(project: Project, copied: list[str]) -> None:
     async with opened(project) as (app, pilot):
         await browse(app, pilot)
         await press(pilot, "down", "enter")
@@ -138,7 +136,7 @@ async def test_the_item_screen_copies_what_it_shows(project: Project, copied: li
 
 
 @pytest.mark.soak
-async def test_where_no_program_takes_it_the_text_also_stands_in_a_file(
+async def test_text_is_also_written_to_a_file_without_a_program(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sharing, "copy", lambda text: None)
@@ -156,7 +154,7 @@ async def test_where_no_program_takes_it_the_text_also_stands_in_a_file(
         assert kept.read_text("utf-8") == ITEM["reference"], "one file, the newest text"
 
 
-async def test_a_served_app_writes_no_file_and_asks_no_program(
+async def test_served_app_writes_no_file_and_starts_no_program(
     project: Project, copied: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(WorkbenchApp, "is_web", True)
@@ -168,7 +166,7 @@ async def test_a_served_app_writes_no_file_and_asks_no_program(
     assert [path.name for path in project.path.parent.glob("*copied*")] == []
 
 
-async def test_an_annotator_copies_the_texts_and_nothing_else(tmp_path: Path, copied: list[str]) -> None:
+async def test_annotator_copies_only_the_texts(tmp_path: Path, copied: list[str]) -> None:
     project = make(tmp_path)
     async with desk(project, "amira") as it:
         await it.press("Y")

@@ -1,4 +1,4 @@
-"""Disagreements: a queue in a table with why, and what is asked for."""
+"""Disagreements: a queue in a table with the reasons, and the requested actions."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def project(tmp_path: Path) -> Project:
 
 
 def make(folder: Path) -> Project:
-    """Eight items, every other one correct; ``alpha`` errs on 1 and 2, ``beta`` on 1, 2, 3 and 4, ``gamma`` on none."""
+    """Create eight items, every other one correct; ``alpha`` errs on 1 and 2, ``beta`` on 1 to 4, ``gamma`` on none."""
     made = make_project(folder, [*numbered(4, subtype="A1"), *numbered(4, subtype="C4", dataset="more")])
     right = {item: YES if item % 2 else NO for item in range(1, 9)}
     add_run(made, "alpha", right | {1: NO, 2: YES})
@@ -61,7 +61,7 @@ def order(screen: DisagreementsScreen) -> list[int]:
 
 
 def lines(screen: DisagreementsScreen) -> list[str]:
-    """The table as it is drawn, header first."""
+    """Return the drawn table, header first."""
     table = screen.query_one(VirtualTable)
     drawn = [table.render_line(y).text.rstrip() for y in range(table.scrollable_size.height)]
     return [line for line in drawn if line]
@@ -72,7 +72,7 @@ def remark(screen: DisagreementsScreen) -> str:
 
 
 @pytest.mark.parametrize("size", ONE_SIZE)
-async def test_the_first_queue_is_there_with_why_and_every_verdict(project: Project, size: tuple[int, int]) -> None:
+async def test_first_queue_shows_the_reason_and_every_verdict(project: Project, size: tuple[int, int]) -> None:
     async with disagreements(project, size) as (screen, _):
         assert sorted(order(screen)) == [1, 2, 3, 4]
         assert remark(screen).startswith("0 of 4 reviewed · row 1 of 4")
@@ -90,33 +90,33 @@ async def test_the_first_queue_is_there_with_why_and_every_verdict(project: Proj
 
 
 @pytest.mark.soak
-async def test_no_line_ends_between_a_verifier_and_what_it_says(tmp_path: Path) -> None:
+async def test_no_line_breaks_between_a_verifier_and_its_verdict(tmp_path: Path) -> None:
     made = make_project(tmp_path, numbered(2))
     names = ("exact", "gpt-oss", "judge of two words", "math-verify", "numeric-1", "xverify")
     for name in names:
         add_run(made, name, {1: NO, 2: YES})
     async with disagreements(made) as (screen, pilot):
         text = screen.query_one("#queue-detail Static", Static)
-        said = ["gold ✓ correct", *(f"{number} {name} ✗ incorrect" for number, name in enumerate(names, 1))]
+        reason = ["gold ✓ correct", *(f"{number} {name} ✗ incorrect" for number, name in enumerate(names, 1))]
         for width in (80, 60, 110):
             await pilot.resize_terminal(width, 24)
             await until(pilot, lambda width=width: screen.size.width == width)  # type: ignore[misc]
             await settle(pilot)
             drawn = [text.render_line(y).text.strip() for y in range(text.size.height)]
-            assert [part for line in drawn for part in line.split("   ")][: len(said)] == said, width
+            assert [part for line in drawn for part in line.split("   ")][: len(reason)] == reason, width
         assert len(drawn[0]) > 80
     made.close()
 
 
 @pytest.mark.soak
-async def test_a_key_lays_the_screen_out_anew_only_where_the_text_on_the_row_is_of_another_height(
+async def test_cursor_relayouts_only_if_the_text_height_changes(
     tmp_path: Path,
 ) -> None:
     made = make_project(tmp_path, numbered(4))
     wrong = {1: NO, 2: YES, 3: NO, 4: YES}
     for number in range(5):
-        said = wrong if number < 2 else {item: wrong[item] for item in (1, 2)}
-        add_run(made, f"a verifier with a long name {number}", said)
+        reason = wrong if number < 2 else {item: wrong[item] for item in (1, 2)}
+        add_run(made, f"a verifier with a long name {number}", reason)
     async with disagreements(made) as (screen, pilot):
         text = screen.query_one("#queue-detail Static", Static)
         heights = {}
@@ -135,7 +135,7 @@ async def test_a_key_lays_the_screen_out_anew_only_where_the_text_on_the_row_is_
     made.close()
 
 
-async def test_why_an_item_is_here_is_said_when_it_is_asked_for(project: Project) -> None:
+async def test_reason_of_an_item_is_shown_on_request(project: Project) -> None:
     async with disagreements(project) as (screen, pilot):
         assert "gold says" not in text_of(screen.app, "#queue-detail Static")
         assert "run 1" not in text_of(screen.app, "#queue-text")
@@ -147,7 +147,7 @@ async def test_why_an_item_is_here_is_said_when_it_is_asked_for(project: Project
         assert "gold says" not in text_of(screen.app, "#queue-detail Static")
 
 
-async def test_the_menu_counts_the_queues_and_a_number_chooses_one(project: Project) -> None:
+async def test_menu_counts_the_queues_and_a_number_chooses_one(project: Project) -> None:
     async with disagreements(project) as (screen, pilot):
         await press(pilot, "w")
         menu = screen.app.screen.query_one(OptionList)
@@ -160,17 +160,17 @@ async def test_the_menu_counts_the_queues_and_a_number_chooses_one(project: Proj
         assert "verifiers" in text_of(screen.app, "#queue-text")
 
 
-async def test_a_queue_without_items_says_how_to_go_on(project: Project) -> None:
+async def test_empty_queue_says_how_to_continue(project: Project) -> None:
     async with disagreements(project) as (screen, pilot):
         await press(pilot, "w", "7")
         assert order(screen) == []
-        said = "No item is left in this queue. Choose another queue, or change the filter."
-        assert said in text_of(screen.app, "#queue-detail Static")
+        reason = "No item is left in this queue. Choose another queue, or change the filter."
+        assert reason in text_of(screen.app, "#queue-detail Static")
         await press(pilot, "enter", "n", "z")
         assert isinstance(screen.app.screen, DisagreementsScreen)
 
 
-async def test_it_opens_at_the_first_queue_with_items(tmp_path: Path) -> None:
+async def test_screen_opens_the_first_queue_with_items(tmp_path: Path) -> None:
     made = make_project(tmp_path, numbered(4, gold=None))
     add_run(made, "alpha", dict.fromkeys(range(1, 5), YES))
     add_run(made, "beta", {1: NO, 2: YES, 3: YES, 4: YES})
@@ -181,7 +181,7 @@ async def test_it_opens_at_the_first_queue_with_items(tmp_path: Path) -> None:
         assert (wanted(screen).queue, order(screen)) == (QueueRequest().queue, [])
 
 
-async def test_without_verifiers_it_says_what_to_run(tmp_path: Path) -> None:
+async def test_screen_without_verifiers_says_what_to_run(tmp_path: Path) -> None:
     async with disagreements(make_project(tmp_path, numbered(2))) as (screen, pilot):
         assert "No verifier has a complete run yet" in text_of(screen.app, "#queue-text")
         assert [notice for notice in notices(screen.app) if notice.endswith("complete run yet. Start one: Verify (^p)")]
@@ -206,7 +206,7 @@ async def test_verifiers_are_chosen_from_a_list(project: Project) -> None:
 
 
 @pytest.mark.soak
-async def test_only_the_rows_where_one_verifier_stands_against_are_listed(project: Project) -> None:
+async def test_rows_against_one_verifier_can_be_listed(project: Project) -> None:
     async with disagreements(project) as (screen, pilot):
         await press(pilot, "V", "2")
         assert wanted(screen).against == "beta"
@@ -228,7 +228,7 @@ async def test_only_the_rows_where_one_verifier_stands_against_are_listed(projec
 
 
 @pytest.mark.soak
-async def test_the_size_of_the_smaller_side_goes_round(tmp_path: Path) -> None:
+async def test_key_cycles_the_size_of_the_minority(tmp_path: Path) -> None:
     project = make(tmp_path)
     add_run(project, "delta", dict.fromkeys(range(1, 9), YES))
     async with disagreements(project) as (screen, pilot):
@@ -245,7 +245,7 @@ async def test_the_size_of_the_smaller_side_goes_round(tmp_path: Path) -> None:
         assert order(screen), "another queue takes no k"
 
 
-async def test_conditions_filter_and_a_wrong_one_is_explained(project: Project) -> None:
+async def test_conditions_filter_and_invalid_ones_are_explained(project: Project) -> None:
     async with disagreements(project) as (screen, pilot):
         await press(pilot, "f")
         pilot.app.screen.query_one(Input).value = "colour=red"
@@ -264,7 +264,7 @@ async def test_conditions_filter_and_a_wrong_one_is_explained(project: Project) 
 
 
 @pytest.mark.soak
-async def test_another_gold_is_another_queue(project: Project) -> None:
+async def test_changing_gold_changes_the_queue(project: Project) -> None:
     async with disagreements(project) as (screen, pilot):
         await press(pilot, "g")
         assert (wanted(screen).gold, order(screen)) == ("people", [])
@@ -296,14 +296,14 @@ async def test_reviewed_items_are_marked_counted_and_hidden(project: Project) ->
 
 
 @pytest.mark.soak
-async def test_words_say_what_was_decided_where_there_is_room(project: Project) -> None:
+async def test_decisions_are_in_words_on_wide_terminals(project: Project) -> None:
     deciding.mark_error(project, 1, 2, "units", by="dora")
     async with disagreements(project, (120, 40)) as (screen, _):
         assert [line for line in lines(screen) if "✗ units" in line]
         assert len([line for line in lines(screen) if "· open" in line]) == 3
 
 
-async def test_next_goes_to_the_next_item_nobody_has_reviewed(project: Project) -> None:
+async def test_next_goes_to_the_next_unreviewed_item(project: Project) -> None:
     async with disagreements(project) as (screen, pilot):
         first, second, third, fourth = order(screen)
         deciding.confirm(project, second, by="dora")
@@ -318,7 +318,7 @@ async def test_next_goes_to_the_next_item_nobody_has_reviewed(project: Project) 
         assert [notice for notice in notices(screen.app) if "Every item of this queue is reviewed" in notice]
 
 
-async def test_the_last_decision_is_taken_back_from_the_table(project: Project) -> None:
+async def test_last_decision_is_undone_from_the_table(project: Project) -> None:
     me = coordinator_name()
     async with disagreements(project) as (screen, pilot):
         first = order(screen)[0]
@@ -332,14 +332,14 @@ async def test_the_last_decision_is_taken_back_from_the_table(project: Project) 
 
 
 @pytest.mark.soak
-async def test_a_decision_of_somebody_else_is_not_taken_back(project: Project) -> None:
+async def test_decision_of_another_user_is_not_undone(project: Project) -> None:
     async with disagreements(project) as (screen, pilot):
         deciding.confirm(project, order(screen)[0], by="dora")
         await press(pilot, "r", "z")
         assert remark(screen).startswith("1 of 4 reviewed")
 
 
-async def test_it_is_the_coordinators(tmp_path: Path) -> None:
+async def test_only_the_coordinator_can_open_the_screen(tmp_path: Path) -> None:
     project = make(tmp_path)
     assign(project, ["amira", "ben"], per_item=2)
     async with opened(project, annotator="amira") as (app, pilot):
@@ -353,7 +353,7 @@ async def test_it_is_the_coordinators(tmp_path: Path) -> None:
 
 
 @pytest.mark.soak
-async def test_conflicts_of_people_lead_to_adjudicate(tmp_path: Path) -> None:
+async def test_conflicts_of_annotators_lead_to_adjudicate(tmp_path: Path) -> None:
     project = make(tmp_path)
     assign(project, ["amira", "ben"], per_item=2)
     for name, verdict in (("amira", "correct"), ("ben", "incorrect")):
@@ -372,7 +372,7 @@ async def test_conflicts_of_people_lead_to_adjudicate(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("size", ONE_SIZE)
-async def test_names_are_only_text(tmp_path: Path, size: tuple[int, int]) -> None:
+async def test_names_are_shown_as_text(tmp_path: Path, size: tuple[int, int]) -> None:
     project = make_project(tmp_path)
     names = [*HOSTILE, "漢字" * 30]
     add_items(project.database, [{"completion_id": name, "completion": name * 9, "gold": True} for name in names])

@@ -1,4 +1,4 @@
-"""Errors by kind: counts of what reviewers marked, the items behind them, and the table as a file."""
+"""Errors by kind: counts of reviewers' marks, the items behind them, and the table as a file."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def heads(screen: ErrorCountsScreen) -> list[str]:
 
 
 @pytest.mark.parametrize("size", ONE_SIZE)
-async def test_counts_stand_by_verifier_group_and_kind(project: Project, size: tuple[int, int]) -> None:
+async def test_counts_are_by_verifier_group_and_kind(project: Project, size: tuple[int, int]) -> None:
     async with counting(project, size) as (screen, pilot):
         assert heads(screen) == ["verifier", "group", "marked", "equivalence", "units", "other"]
         beta, *rest = cells(screen)
@@ -82,7 +82,7 @@ async def test_counts_stand_by_verifier_group_and_kind(project: Project, size: t
         assert [row[2] for row in cells(screen)] == ["1", "3"]
 
 
-async def test_a_cell_opens_its_items(project: Project) -> None:
+async def test_cell_opens_its_items(project: Project) -> None:
     async with counting(project) as (screen, pilot):
         await press(pilot, "down", "down", "right", "right", "right")
         assert "alpha on all items: 2 marked errors of kind equivalence" in text_of(screen.app, "#errors-detail Static")
@@ -99,7 +99,7 @@ async def test_a_cell_opens_its_items(project: Project) -> None:
 
 
 @pytest.mark.soak
-async def test_a_group_opens_its_items_only_and_an_empty_cell_none(project: Project) -> None:
+async def test_group_opens_only_its_items_and_an_empty_cell_none(project: Project) -> None:
     async with counting(project) as (screen, pilot):
         await press(pilot, "end", "right", "right", "enter")
         assert isinstance(screen.app.screen, ItemScreen)
@@ -111,7 +111,7 @@ async def test_a_group_opens_its_items_only_and_an_empty_cell_none(project: Proj
 
 
 @pytest.mark.soak
-async def test_a_mark_taken_back_is_counted_no_more(project: Project) -> None:
+async def test_undone_mark_is_not_counted(project: Project) -> None:
     async with counting(project) as (screen, pilot):
         made = deciding.mark_error(project, 3, 1, "format", by="dora")
         await press(pilot, "r")
@@ -122,7 +122,7 @@ async def test_a_mark_taken_back_is_counted_no_more(project: Project) -> None:
 
 
 @pytest.mark.soak
-async def test_the_table_is_written_beside_the_database(project: Project) -> None:
+async def test_table_is_written_next_to_the_database(project: Project) -> None:
     async with counting(project) as (screen, pilot):
         await press(pilot, "e", "1", "e", "2", "e", "1")
         folder = project.path.parent
@@ -137,7 +137,7 @@ async def test_the_table_is_written_beside_the_database(project: Project) -> Non
         assert len([notice for notice in notices(screen.app) if "Written" in notice]) == 3
 
 
-async def test_without_marks_it_says_how_they_come_to_be(tmp_path: Path) -> None:
+async def test_screen_without_marks_says_how_to_make_them(tmp_path: Path) -> None:
     async with counting(make_project(tmp_path, numbered(1))) as (screen, pilot):
         assert "No error has been marked yet" in text_of(screen.app, "#errors-head")
         await press(pilot, "enter", "b")

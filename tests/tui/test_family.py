@@ -1,4 +1,4 @@
-"""Compare all: the tables are those of the command line, and a cell or a row opens its pair."""
+"""Compare all: the tables match the command line, and a cell or a row opens its pair."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from workbench.measuring.notes import add_selection_judges
 
 
 def project_of_three(folder: Path) -> Project:
-    """80 items: "good" and "alike" are right on nearly all, "poor" on half of them."""
+    """Create 80 items: "good" and "alike" are right on nearly all, "poor" on half of them."""
     draw = random.Random(4)
     rows = [
         {"question_id": f"q{number // 2}", "gold": number % 3 == 0, "subtype": "A1" if number < 40 else "B5"}
@@ -55,7 +55,7 @@ def detail(app: WorkbenchApp) -> str:
 
 
 @pytest.mark.parametrize("size", ONE_SIZE)
-async def test_the_tables_are_those_of_the_command_line(tmp_path: Path, size: tuple[int, int]) -> None:
+async def test_tables_match_the_command_line(tmp_path: Path, size: tuple[int, int]) -> None:
     project = project_of_three(tmp_path)
     async with opened(project, size=size) as (app, pilot):
         await press(pilot, *":c", "enter", "vertical_line")
@@ -172,7 +172,7 @@ async def test_hostile_and_long_names_are_only_text(tmp_path: Path, size: tuple[
         assert not notices(app)
 
 
-def test_a_judge_that_chose_the_items_is_marked(tmp_path: Path) -> None:
+def test_judge_that_selected_the_items_is_marked(tmp_path: Path) -> None:
     project, names = project_of_three(tmp_path), ("poor", "good", "alike")
     add_selection_judges(project, "sample", ("good",))
     report = family(project, names)

@@ -27,17 +27,17 @@ def project(tmp_path: Path) -> Iterator[Project]:
     made.close()
 
 
-def flag_the_next(project: Project, name: str, asked: str) -> int:
+def flag_the_next(project: Project, name: str, question: str) -> int:
     session = AnnotationSession(project, name)
     item = session.next()
     assert item is not None
-    session.flag(item, True, asked)
+    session.flag(item, True, question)
     session.close()
     return item.completion
 
 
 @pytest.mark.parametrize("size", ONE_SIZE)
-async def test_a_flag_is_counted_listed_and_answered(project: Project, size: tuple[int, int]) -> None:
+async def test_flag_is_counted_listed_and_answered(project: Project, size: tuple[int, int]) -> None:
     flag_the_next(project, "amira", "[red]Is 2+2 a sum?[/]")
     async with opened(project, size=size) as (app, pilot):
         (matter,) = (one for one in screen_of(app, HomeScreen).matters if one.kind == "flags")
@@ -62,7 +62,7 @@ async def test_a_flag_is_counted_listed_and_answered(project: Project, size: tup
 
 
 @pytest.mark.soak
-async def test_browse_finds_what_is_flagged(project: Project) -> None:
+async def test_browse_finds_flagged_items(project: Project) -> None:
     flag_the_next(project, "amira", "why?")
     async with opened(project, size=(120, 40)) as (app, pilot):
         await press(pilot, *":b", "enter", "f", *"flagged=o", "tab", "enter")
@@ -70,7 +70,7 @@ async def test_browse_finds_what_is_flagged(project: Project) -> None:
         await until(pilot, lambda: app.screen.query_one(VirtualTable).row_count == 1)
 
 
-async def test_the_answer_and_new_guidelines_reach_who_is_at_work(project: Project) -> None:
+async def test_answer_and_new_guidelines_reach_working_annotators(project: Project) -> None:
     async with desk(project) as it:
         await it.press("G", "G", "exclamation_mark", *"why?", "enter")
         at = it.completion
@@ -98,7 +98,7 @@ async def test_the_answer_and_new_guidelines_reach_who_is_at_work(project: Proje
 
 
 @pytest.mark.soak
-async def test_home_tells_what_waits_for_the_annotator(project: Project) -> None:
+async def test_home_shows_unread_answers_of_the_annotator(project: Project) -> None:
     at = flag_the_next(project, "amira", "why?")
     coordinating.answer(project, at, "Because.", by="dora")
     async with opened(project, annotator="amira") as (app, pilot):
@@ -113,7 +113,7 @@ async def test_home_tells_what_waits_for_the_annotator(project: Project) -> None
 
 
 @pytest.mark.soak
-async def test_a_question_after_an_answer_keeps_both_in_sight(project: Project) -> None:
+async def test_question_after_an_answer_keeps_both_visible(project: Project) -> None:
     async with desk(project) as it:
         await it.press("exclamation_mark", *"round?", "enter")
         at = it.completion

@@ -1,4 +1,4 @@
-"""The footer: keys are whole, and the way back and to help are always there."""
+"""The footer: keys are never truncated, and the keys for back and help are always visible."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from workbench.app.tui.screen import WorkbenchScreen
 from workbench.app.tui.screens.help import HelpScreen
 
 
-def test_least_is_left_out_first_then_from_the_end() -> None:
+def test_least_important_keys_are_left_out_first() -> None:
     keys = [("Open", 8), ("Sort", 8), ("Back", 10), ("Keys", 8), ("Quit", 8), ("Commands", 12)]
     assert left_out_of(keys, 54) == set()
     assert left_out_of(keys, 53) == {5}
@@ -29,7 +29,7 @@ def keys_of(app: WorkbenchApp) -> list[tuple[int, FooterKey]]:
 
 @pytest.mark.few(8)
 @pytest.mark.parametrize("key", ["y", "r", "c", "j", "v", "t", "m", "o"])
-async def test_no_key_is_cut_at_80_columns(tmp_path: Path, key: str) -> None:
+async def test_no_key_is_truncated_at_80_columns(tmp_path: Path, key: str) -> None:
     async with opened(make_project(tmp_path, [{}])) as (app, pilot):
         home = app.screen
         await press(pilot, ":", key, "enter")
@@ -45,7 +45,7 @@ async def test_no_key_is_cut_at_80_columns(tmp_path: Path, key: str) -> None:
         assert ends[-1] <= 80
 
 
-async def test_a_wider_terminal_shows_more(tmp_path: Path) -> None:
+async def test_wider_terminal_shows_more_keys(tmp_path: Path) -> None:
     async with opened(make_project(tmp_path, [{}])) as (app, pilot):
         await press(pilot, *":c", "enter")
         await until(pilot, lambda: keys_of(app))
@@ -55,7 +55,7 @@ async def test_a_wider_terminal_shows_more(tmp_path: Path) -> None:
         assert "Quit" in {found.label for _, found in keys_of(app)}
 
 
-async def test_a_click_presses_a_key(tmp_path: Path) -> None:
+async def test_click_presses_a_key(tmp_path: Path) -> None:
     async with opened(make_project(tmp_path, [{}])) as (app, pilot):
         home = app.screen
         await until(pilot, lambda: keys_of(app))
@@ -65,7 +65,7 @@ async def test_a_click_presses_a_key(tmp_path: Path) -> None:
         assert isinstance(app.screen, HelpScreen)
 
 
-async def test_what_stands_in_the_line_is_what_can_be_pressed(tmp_path: Path) -> None:
+async def test_footer_shows_exactly_the_available_keys(tmp_path: Path) -> None:
     async with opened(make_project(tmp_path, [{}])) as (app, pilot):
         await until(pilot, lambda: keys_of(app))
         line = str(app.screen.query_one(Footer).render())
@@ -73,10 +73,10 @@ async def test_what_stands_in_the_line_is_what_can_be_pressed(tmp_path: Path) ->
             assert line[column:].startswith(f" {found.name} {found.label} ")
 
 
-async def test_a_screen_that_is_left_at_once_has_no_keys_to_read(tmp_path: Path) -> None:
+async def test_screen_left_immediately_reads_no_keys(tmp_path: Path) -> None:
     async with opened(make_project(tmp_path, [{}])) as (app, pilot):
         await press(pilot, *":y", "enter")
         footer = app.screen.query_one(Footer)
         await press(pilot, "escape")
         assert not footer.is_attached
-        footer._read()  # what was put off until after a refresh comes now
+        footer._read()  # deferred callbacks run now

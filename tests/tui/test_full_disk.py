@@ -1,4 +1,4 @@
-"""Screens on a disk that is full: what isn't stored is said, stays at hand, and is stored when there is room."""
+"""Screens on a full disk: unsaved data is reported, kept, and stored once there is space."""
 
 from __future__ import annotations
 
@@ -39,27 +39,25 @@ def count(project: Project, table: str, where: str = "1") -> int:
         return found
 
 
-def said(it: Desktop) -> str:
+def notices_of(it: Desktop) -> str:
     return "\n".join(f"{notice.title} {notice.message}" for notice in it.app._notifications)
 
 
-async def test_a_label_is_said_to_be_unsaved_and_is_stored_when_there_is_room(
-    project: Project, disk: SmallDisk
-) -> None:
+async def test_unsaved_label_is_reported_and_stored_once_there_is_space(project: Project, disk: SmallDisk) -> None:
     async with desk(project) as it:
         first = it.completion
         await it.press("c", *"because", "enter", "u")
         disk.fill()
         stored = 0
-        # The log may have had room for some.
+        # The log may have had space for some labels.
         for _ in range(40):
             at = it.completion
             await it.press("1")
             stored = count(project, "label_events", "kind = 'label'")
             if it.completion == at:
                 break
-        assert "full" in said(it)
-        assert "Traceback" not in said(it)
+        assert "full" in notices_of(it)
+        assert "Traceback" not in notices_of(it)
         assert it.completion == at
         if at == first:
             assert "because" in it.line()
@@ -76,7 +74,7 @@ async def test_a_label_is_said_to_be_unsaved_and_is_stored_when_there_is_room(
     [(("exclamation_mark", *"how", "enter"), "flag"), (("x", "6", *"odd", "enter"), "label"), (("l",), "skip")],
     ids=["flag", "unsuitable", "skip"],
 )
-async def test_what_else_is_pressed_is_said_to_be_unsaved(
+async def test_other_unsaved_actions_are_reported(
     project: Project, disk: SmallDisk, keys: tuple[str, ...], kind: str
 ) -> None:
     async with desk(project) as it:
@@ -84,7 +82,7 @@ async def test_what_else_is_pressed_is_said_to_be_unsaved(
         disk.fill()
         await it.press(*keys)
         after = count(project, "label_events")
-        assert after > before or "full" in said(it) or kind == "skip"
+        assert after > before or "full" in notices_of(it) or kind == "skip"
         assert it.app._exception is None
         disk.empty()
         await it.press(*keys)
@@ -94,7 +92,7 @@ async def test_what_else_is_pressed_is_said_to_be_unsaved(
 
 
 @pytest.mark.soak
-async def test_the_app_opens_walks_through_its_screens_and_leaves(project: Project, disk: SmallDisk) -> None:
+async def test_app_opens_shows_all_screens_and_quits(project: Project, disk: SmallDisk) -> None:
     project.close()
     there = open_project(project.path)
     async with opened(there) as (app, pilot):
@@ -112,7 +110,7 @@ async def test_the_app_opens_walks_through_its_screens_and_leaves(project: Proje
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize("do", ["picture", "item"])
-async def test_a_file_beside_the_database_is_whole_or_not_there(project: Project, disk: SmallDisk, do: str) -> None:
+async def test_file_next_to_the_database_is_complete_or_absent(project: Project, disk: SmallDisk, do: str) -> None:
     async with opened(project) as (app, pilot):
         disk.fill()
         app.action_screenshot() if do == "picture" else await press(pilot, *":b", "enter", "enter", "C")
@@ -127,13 +125,13 @@ async def test_a_file_beside_the_database_is_whole_or_not_there(project: Project
         assert [path.name for path in disk.path.glob("*.svg")] == ["p-screen.svg"]
 
 
-async def test_who_opens_it_then_is_told_why_there_is_no_item_and_gets_one_when_there_is_room(
+async def test_app_opened_on_a_full_disk_explains_the_missing_item(
     project: Project, disk: SmallDisk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(judging, "LOOK_AGAIN_S", 1.0)
     disk.fill()
     with closing(sqlite3.connect(project.path, isolation_level=None)) as other:
-        # A log that is written back begins anew, and would never be full.
+        # A log that was checkpointed starts again, and would never be full.
         other.execute("PRAGMA wal_autocheckpoint = 0")
         with suppress(sqlite3.OperationalError):
             while True:

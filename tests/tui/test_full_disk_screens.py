@@ -1,4 +1,4 @@
-"""What screens write on a disk that is full: said in a sentence, nothing half done, and done when there is room."""
+"""Writing from screens on a full disk: reported in a sentence, all or nothing, and repeatable once there is space."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ FULL = re.compile("disk is full|No space left|disk I/O error", re.IGNORECASE)
 
 
 class Act(Struct, frozen=True):
-    """Something that is written from a screen.
+    """An action that writes from a screen.
 
     Attributes:
-        screen: Opened first.
-        at: The class of the screen on which it is done.
-        keys: Keys that lead to where it is done and do it, the last of them once the disk is full.
-        person: Who does it; the coordinator where it is None.
-        typed: What is typed before that last key; it must stand there again.
-        again: Keys that lead there once more; by default those before the last but the first "enter".
-        file: What it writes beside the database begins with this; "" for the database itself.
+        screen: The screen to open first.
+        at: The class of the screen on which it happens.
+        keys: The keys that lead to the action; the last one is pressed once the disk is full.
+        person: The user; the coordinator if None.
+        typed: The text typed before the last key; it must be restored.
+        again: The keys to get there a second time; by default all but the last after the first "enter".
+        file: The start of the name of the file written next to the database; "" for the database itself.
     """
 
     screen: str
@@ -98,7 +98,7 @@ ACTS = {
 }
 
 SHORT = ("flag", "add a case", "answer a flag", "open anew", "save agreement")
-"""What the ordinary tests try; the others are for the long ones."""
+"""Actions in the ordinary tests; the others are in the long ones."""
 
 WRITE_NOTHING = {
     "AccuracyItemsScreen", "AgreementItemsScreen", "BrowseScreen", "CodeDiffScreen",
@@ -109,11 +109,11 @@ WRITE_NOTHING = {
     "ImportScreen", "CallsScreen", "TranscriptScreen", "TrialScreen",
     "TypeProposalsScreen", "VerbFormScreen", "VerbOutputScreen", "VerbScreen", "WhatIfScreen", "WrittenScreen",
 }  # fmt: skip
-"""Screens from which nothing is stored, or only as from one that is tried, or as a command does that is tried."""
+"""Screens that store nothing, or only by an action or a command that is tested elsewhere."""
 
 
 @pytest.fixture(scope="module")
-def given(tmp_path_factory: pytest.TempPathFactory) -> CommandInput:
+def command_input(tmp_path_factory: pytest.TempPathFactory) -> CommandInput:
     return prepare(tmp_path_factory.mktemp("template"))
 
 
@@ -124,7 +124,7 @@ def disk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SmallDisk]:
 
 
 def rows(path: Path) -> dict[str, list[object]]:
-    """What is stored, but that somebody has looked at something."""
+    """Return what is stored, except for reveals."""
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
@@ -133,12 +133,12 @@ def rows(path: Path) -> dict[str, list[object]]:
         return {name: connection.execute(f'SELECT * FROM "{name}"{of}').fetchall() for name, of in wanted.items()}
 
 
-def beside(place: Path, begins: str) -> list[str]:
-    """Files that were written, whole or in the making."""
+def written_files(place: Path, begins: str) -> list[str]:
+    """Return complete and partial files that were written."""
     return [path.name for path in place.iterdir() if path.name.startswith(begins) or path.name.endswith(".part")]
 
 
-def test_every_screen_is_tried_or_writes_nothing() -> None:
+def test_every_screen_is_tested_or_writes_nothing() -> None:
     assert {kind.__name__ for kind in every_screen()} == {act.at for act in ACTS.values()} | WRITE_NOTHING
     assert WRITE_NOTHING.isdisjoint(act.at for act in ACTS.values())
 
@@ -147,40 +147,40 @@ def test_every_screen_is_tried_or_writes_nothing() -> None:
 @pytest.mark.parametrize(
     "name", [name if name in SHORT else pytest.param(name, marks=pytest.mark.soak) for name in ACTS]
 )
-async def test_what_can_not_be_stored_is_said_and_stored_when_there_is_room(
-    given: CommandInput, disk: SmallDisk, name: str
+async def test_failed_action_is_reported_and_succeeds_once_there_is_space(
+    command_input: CommandInput, disk: SmallDisk, name: str
 ) -> None:
     act = ACTS[name]
     disk.empty()
     place = disk.path / "work"
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir()
-    async with before_last_key(given, place, act) as (project, app, pilot):
+    async with before_last_key(command_input, place, act) as (project, app, pilot):
         assert [one for one in app.screen_stack if isinstance(one, WorkbenchScreen)][-1].__class__.__name__ == act.at
         before = rows(project.path)
         with closing(sqlite3.connect(project.path)) as connection:
-            # What the log has had room for before is no room any more.
+            # Remove the space that the log already occupies.
             assert connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0
         disk.fill()
-        there, told = app.screen, len(notices(app))
+        there, count = app.screen, len(notices(app))
         await press(pilot, act.keys[-1])
-        said = [one for one in notices(app)[told:] if FULL.search(one)]
+        found_notices = [one for one in notices(app)[count:] if FULL.search(one)]
         shown = [str(one.content) for one in app.screen.query(Static) if FULL.search(str(one.content))]
-        assert len(said) == 1 or (len(said), len(shown)) == (0, 1), (notices(app), shown, app.screen)
+        assert len(found_notices) == 1 or (len(found_notices), len(shown)) == (0, 1), (notices(app), shown, app.screen)
         assert not any("Something went wrong" in one or "Errno" in one for one in notices(app)), notices(app)
         assert rows(project.path) == before
-        assert beside(place, act.file) == [] or not act.file
+        assert written_files(place, act.file) == [] or not act.file
         disk.empty()
         await press_again(pilot, act, there)
-        assert beside(place, act.file) if act.file else rows(project.path) != before, (notices(app), app.screen)
+        assert written_files(place, act.file) if act.file else rows(project.path) != before, (notices(app), app.screen)
 
 
 @asynccontextmanager
 async def before_last_key(
-    given: CommandInput, place: Path, act: Act
+    command_input: CommandInput, place: Path, act: Act
 ) -> AsyncIterator[tuple[Project, WorkbenchApp, Pilot[None]]]:
-    """The app on a copy of the given project, all pressed that leads to an act's last key."""
-    shutil.copy(given.folder / "p.db", place / "p.db")
+    """Open the app on a copy of the project, and press all keys of an action but the last."""
+    shutil.copy(command_input.folder / "p.db", place / "p.db")
     project = open_project(place / "p.db")
     app = WorkbenchApp(project, act.person)
     async with app.run_test(size=(120, 40), notifications=True) as pilot:
@@ -192,7 +192,7 @@ async def before_last_key(
 
 
 async def press_again(pilot: Pilot[None], act: Act, there: Screen[Any]) -> None:
-    """Press the last key once more; where its line has closed since, what was typed must still stand there."""
+    """Press the last key again; if its line has been closed, the typed text must be restored."""
     app = pilot.app
     if app.screen is not there:
         await reach(pilot, act, again=True)
@@ -202,7 +202,7 @@ async def press_again(pilot: Pilot[None], act: Act, there: Screen[Any]) -> None:
 
 
 async def reach(pilot: Pilot[None], act: Act, *, again: bool = False) -> None:
-    """Press what leads to the last key; once more only what opened the line or menu that has closed since."""
+    """Press the keys before the last one; the second time only those that reopen the line or menu."""
     keys = act.keys[:-1]
     if again:
         keys = keys[keys[0] == "enter" :] if act.again is None else act.again

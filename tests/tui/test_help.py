@@ -1,4 +1,4 @@
-"""Help: every key of the screen one is on, as the keymap has it."""
+"""Help: every key of the current screen, according to the keymap."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from workbench.app.tui.screens.help import HelpScreen
 from workbench.config import Settings
 
 
-def said(app: WorkbenchApp) -> str:
-    """What help says, wherever its lines break."""
+def help_text(app: WorkbenchApp) -> str:
+    """Return the text of help, with line breaks replaced."""
     return " ".join(" ".join(lines(app)).split())
 
 
@@ -34,7 +34,7 @@ def lines(app: WorkbenchApp) -> list[str]:
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize("number", [0, 1])
-async def test_lists_every_action_of_the_screen_below(tmp_path: Path, number: int) -> None:
+async def test_help_lists_every_action_of_the_screen_below(tmp_path: Path, number: int) -> None:
     async with opened(make_project(tmp_path, numbered(4)), size=SIZES[number]) as (app, pilot):
         for name in [*DESTINATIONS][number::2]:
             app.open_screen(name)
@@ -43,25 +43,25 @@ async def test_lists_every_action_of_the_screen_below(tmp_path: Path, number: in
             assert isinstance(below, WorkbenchScreen)
             app.action_help()
             await settle(pilot)
-            text = said(app)
+            text = help_text(app)
             for action in below.all_actions():
                 assert not action.keys or action.help in text, name
             await press(pilot, "escape")
             assert app.screen is below
 
 
-async def test_shows_the_keys_of_the_keymap(tmp_path: Path) -> None:
+async def test_help_shows_the_keys_of_the_keymap(tmp_path: Path) -> None:
     settings = Settings(keymap={"app.help": "f6", "home.browse": "x,X"})
     async with opened(make_project(tmp_path), settings=settings) as (app, pilot):
         await press(pilot, "question_mark")
         assert type(app.screen).__name__ == "HomeScreen"
         await press(pilot, "f6")
-        told = [line.split()[:4] for line in lines(app)]
-        assert ["x", "X", "Open", "Browse:"] in told
-        assert ["f6", "Show", "the", "keys"] in told
+        explained = [line.split()[:4] for line in lines(app)]
+        assert ["x", "X", "Open", "Browse:"] in explained
+        assert ["f6", "Show", "the", "keys"] in explained
 
 
-async def test_a_line_is_found_by_typing_and_run(tmp_path: Path) -> None:
+async def test_line_is_found_by_typing_and_run(tmp_path: Path) -> None:
     async with opened(make_project(tmp_path, numbered(4))) as (app, pilot):
         await press(pilot, *":y", "enter", "question_mark", *"counted", "enter")
         assert "forced" in text_of(app, "#accuracy-caption")
@@ -71,47 +71,47 @@ async def test_a_line_is_found_by_typing_and_run(tmp_path: Path) -> None:
         assert app.screen.query_one(VirtualTable).cursor == 3
 
 
-async def test_the_keys_of_all_screens_are_a_key_away(tmp_path: Path) -> None:
+async def test_one_key_shows_the_keys_of_all_screens(tmp_path: Path) -> None:
     async with opened(make_project(tmp_path, numbered(4)), size=(60, 20)) as (app, pilot):
         await press(pilot, "question_mark", "question_mark")
         assert "On every screen" in lines(app)
-        beside = [line for line in lines(app) if line.startswith("   ")]
-        assert beside
-        assert all(line.index(line.strip()) == 15 for line in beside)
+        indented = [line for line in lines(app) if line.startswith("   ")]
+        assert indented
+        assert all(line.index(line.strip()) == 15 for line in indented)
         await press(pilot, "f1")
         assert "This screen" in lines(app)
         await press(pilot, "q")
         assert type(app.screen).__name__ == "HomeScreen"
 
 
-async def test_keys_of_a_table_are_there_where_one_is(tmp_path: Path) -> None:
+async def test_table_keys_are_listed_on_screens_with_a_table(tmp_path: Path) -> None:
     async with opened(make_project(tmp_path, numbered(2))) as (app, pilot):
         await press(pilot, "question_mark")
-        assert "In a table" not in said(app)
+        assert "In a table" not in help_text(app)
         await press(pilot, "escape", *":v", "enter", "question_mark")
-        assert "In a table" in said(app)
-        assert "Last row" in said(app)
+        assert "In a table" in help_text(app)
+        assert "Last row" in help_text(app)
 
 
-async def test_an_annotators_help_names_only_what_they_may_open(tmp_path: Path) -> None:
+async def test_annotators_help_names_only_what_they_may_open(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(2))
     from workbench.labelling.people import add_annotators
 
     add_annotators(project, ["amira"])
     async with opened(project, annotator="amira") as (app, pilot):
         await press(pilot, "question_mark")
-        text = said(app)
+        text = help_text(app)
         assert "Annotate" in text
         assert "Accuracy" not in text
         assert "Verifiers" not in text
 
 
-async def test_the_palette_has_every_action_and_every_screen(tmp_path: Path) -> None:
+async def test_palette_has_every_action_and_every_screen(tmp_path: Path) -> None:
     async with opened(make_project(tmp_path, numbered(2))) as (app, pilot):
         await press(pilot, *":v", "enter")
         assert isinstance(app.screen, WorkbenchScreen)
         commands = {(command.title, command.help) for command in app.get_system_commands(app.screen)}
-        # What only opens a screen stands there once, as that.
+        # An action that only opens a screen is listed once, as that screen.
         opening = {f"app.open_screen({name!r})" for name in app.screen_names}
         wanted = {
             (action.label, action.help)
@@ -124,7 +124,7 @@ async def test_the_palette_has_every_action_and_every_screen(tmp_path: Path) -> 
 
 
 @pytest.mark.soak
-async def test_a_palette_command_acts_on_the_screen_below(tmp_path: Path) -> None:
+async def test_palette_command_acts_on_the_screen_below(tmp_path: Path) -> None:
     async with opened(make_project(tmp_path, numbered(2))) as (app, pilot):
         await press(pilot, *":y", "enter")
         await press(pilot, "ctrl+p")
@@ -136,7 +136,7 @@ async def test_a_palette_command_acts_on_the_screen_below(tmp_path: Path) -> Non
         assert "forced" in text_of(app, "#accuracy-caption")
 
 
-def test_the_app_has_a_help_key() -> None:
+def test_app_has_a_help_key() -> None:
     assert any(action.id == "app.help" for action in WorkbenchApp.EVERYWHERE)
 
 
@@ -148,9 +148,7 @@ def test_the_app_has_a_help_key() -> None:
         (DisagreementsScreen, [one.heading for one in columns(("rules", "exact"), wide=True)]),
     ],
 )
-def test_heads_of_columns_that_are_no_words_are_explained_in_the_help(
-    screen: type[WorkbenchScreen], heads: list[str]
-) -> None:
+def test_help_explains_abbreviated_column_headings(screen: type[WorkbenchScreen], heads: list[str]) -> None:
     plain = {"group", "95 % interval", "0 % … 100 %", "question", "review", "reference", "completion", "type"}
-    told = {one for word in screen.WORDS for one in word.split(", ")}
-    assert {head for head in heads if head not in plain} <= told
+    explained = {one for word in screen.WORDS for one in word.split(", ")}
+    assert {head for head in heads if head not in plain} <= explained

@@ -1,4 +1,4 @@
-"""History: own labels in force, newest first; each can be corrected."""
+"""History: the annotator's current labels, newest first; each can be corrected."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workbench.labelling.annotating import AnnotationSession, Answer
 
 
 def labelled(folder: Path) -> tuple[Project, list[int]]:
-    """Six items, three of them labelled by amira; and the order she labelled them in."""
+    """Create six items, three of them labelled by amira; also return the order of her labels."""
     project = make_project(folder, numbered(6, model="ZQXMARK"))
     people.assign(project, ["amira", "ben"], per_item=2)
     session, order = AnnotationSession(project, "amira"), []
@@ -71,7 +71,7 @@ async def test_enter_corrects_a_label_with_a_new_event(tmp_path: Path) -> None:
     project.close()
 
 
-async def test_a_label_opens_in_the_annotate_screen_that_is_there(tmp_path: Path) -> None:
+async def test_label_opens_in_the_existing_annotate_screen(tmp_path: Path) -> None:
     project, order = labelled(tmp_path)
     async with opened(project, annotator="amira") as (app, pilot):
         app.open_screen("annotate")
@@ -86,7 +86,7 @@ async def test_a_label_opens_in_the_annotate_screen_that_is_there(tmp_path: Path
     project.close()
 
 
-async def test_without_labels_it_says_so(tmp_path: Path) -> None:
+async def test_screen_without_labels_says_so(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(2))
     people.assign(project, ["amira", "ben"], per_item=2)
     async with opened(project, annotator="amira") as (app, pilot):

@@ -1,4 +1,4 @@
-"""Home: what there is at a glance, and one key to every other screen."""
+"""Home: the state of the project at a glance, and one key to every other screen."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ def with_people(project: Project, *names: str) -> Project:
 
 
 @pytest.mark.parametrize("size", ONE_SIZE)
-async def test_an_empty_project_says_what_to_do(tmp_path: Path, size: tuple[int, int]) -> None:
+async def test_empty_project_says_what_to_do(tmp_path: Path, size: tuple[int, int]) -> None:
     async with opened(make_project(tmp_path), size=size) as (app, _):
         assert "Nothing has been imported yet." in text_of(app, "#home-states Static")
         assert "command Assign" in text_of(app, "#home-people Static")
         assert "Verifiers & runs" in text_of(app, "#home-runs Static")
 
 
-async def test_a_pool_of_questions_says_what_to_do(tmp_path: Path) -> None:
+async def test_pool_of_questions_says_what_to_do(tmp_path: Path) -> None:
     pool = tmp_path / "pool.csv"
     pool.write_text("question,answer\nHow many?,12\n")
     project = make_project(tmp_path)
@@ -63,7 +63,7 @@ async def test_a_pool_of_questions_says_what_to_do(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("size", ONE_SIZE)
-async def test_counts_states_people_and_runs(tmp_path: Path, size: tuple[int, int]) -> None:
+async def test_home_counts_states_annotators_and_runs(tmp_path: Path, size: tuple[int, int]) -> None:
     project = with_people(make_project(tmp_path, numbered(10, dataset="sums")), "amira", "ben")
     add_run(project, "guess", dict.fromkeys(range(1, 5), Outcome.CORRECT), complete=False, items=10)
     async with opened(project, size=size) as (app, _):
@@ -80,7 +80,7 @@ async def test_counts_states_people_and_runs(tmp_path: Path, size: tuple[int, in
 
 
 @pytest.mark.parametrize("size", ONE_SIZE)
-async def test_who_settles_conflicts_has_what_was_settled_counted(tmp_path: Path, size: tuple[int, int]) -> None:
+async def test_resolved_conflicts_of_the_adjudicator_are_counted(tmp_path: Path, size: tuple[int, int]) -> None:
     project = disputed(tmp_path, 3)
     chen = AdjudicationSession(project, "chen")
     for left in (2, 1, 0):
@@ -97,13 +97,13 @@ async def test_who_settles_conflicts_has_what_was_settled_counted(tmp_path: Path
 
 
 def listed(app: WorkbenchApp) -> list[str]:
-    """The lines of what is open, as they are shown."""
+    """Return the lines of open matters, as shown."""
     options = app.screen.query_one("#home-briefing", OptionList).options
     return [line for option in options for line in str(option.prompt).splitlines()]
 
 
 def open_matters(folder: Path) -> Project:
-    """A run that failed, three conflicts for chen, a wrong label, and a verifier that is weak on C1."""
+    """Create a failed run, three conflicts for chen, a wrong label, and a verifier that is weak on C1."""
     project = disputed(folder, 3)
     for subtype in ("A1", "C1"):
         rows = numbered(40, subtype=subtype, dataset=subtype)
@@ -119,9 +119,7 @@ def open_matters(folder: Path) -> Project:
 
 
 @pytest.mark.parametrize("size", SIZES)
-async def test_three_sentences_and_the_accuracy_of_verifiers_are_in_sight(
-    tmp_path: Path, size: tuple[int, int]
-) -> None:
+async def test_three_sentences_and_accuracies_are_visible(tmp_path: Path, size: tuple[int, int]) -> None:
     async with opened(open_matters(tmp_path), size=size) as (app, pilot):
         screen = screen_of(app, HomeScreen)
         kinds = [matter.kind for matter in screen.matters]
@@ -133,9 +131,9 @@ async def test_three_sentences_and_the_accuracy_of_verifiers_are_in_sight(
             "weakest-cell",
             "verifier-disagreements",
         ]
-        briefing, standing = screen.query_one("#home-briefing", OptionList), screen.query_one("#home-standing")
+        briefing, accuracies = screen.query_one("#home-briefing", OptionList), screen.query_one("#home-standing")
         assert briefing.size.height >= sum(len(str(one.prompt).splitlines()) for one in briefing.options[:3])
-        assert standing.region.bottom <= size[1] - 1, "the footer is below it"
+        assert accuracies.region.bottom <= size[1] - 1, "the footer is below it"
         assert not screen.query_one("#home-panels").scroll_offset.y
         assert " ".join(" ".join(listed(app)).split()).startswith(f"1) {screen.matters[0].sentence} 2) 3 conflicts")
         shown = text_of(app, "#home-standing Static").splitlines()
@@ -148,7 +146,7 @@ async def test_three_sentences_and_the_accuracy_of_verifiers_are_in_sight(
 
 
 @pytest.mark.parametrize("size", SIZES)
-async def test_names_of_verifiers_are_cut_only_where_figures_would_be(tmp_path: Path, size: tuple[int, int]) -> None:
+async def test_verifier_names_are_truncated_only_to_keep_numbers(tmp_path: Path, size: tuple[int, int]) -> None:
     project = make_project(tmp_path, numbered(80))
     gold = {item: Outcome.CORRECT if item % 2 else Outcome.INCORRECT for item in range(1, 81)}
     add_run(project, "normalized-exact", gold)
@@ -160,7 +158,7 @@ async def test_names_of_verifiers_are_cut_only_where_figures_would_be(tmp_path: 
         assert longest.endswith(" n 80")
 
 
-async def test_where_a_verifier_is_weakest_may_be_more_than_so_few_questions_say(tmp_path: Path) -> None:
+async def test_weakest_group_of_few_questions_is_marked_as_uncertain(tmp_path: Path) -> None:
     rows = [
         {**row, "question_id": row["completion_id"], "subtype": name}
         for row, name in zip(numbered(2), ("A1", "B1"), strict=True)
@@ -170,14 +168,14 @@ async def test_where_a_verifier_is_weakest_may_be_more_than_so_few_questions_say
     async with opened(project) as (app, pilot):
         screen = screen_of(app, HomeScreen)
         place = next(place for place, one in enumerate(screen.matters, 1) if one.kind == "weakest-cell")
-        said = " ".join(" ".join(listed(app)).split())
-        assert f"{place}) On which subtype rules is weakest: too few questions to say." in said
+        text = " ".join(" ".join(listed(app)).split())
+        assert f"{place}) On which subtype rules is weakest: too few questions to say." in text
         await press(pilot, str(place))
         screen_of(app, AccuracyScreen)
     project.close()
 
 
-async def test_a_number_leads_to_the_place_of_its_matter(tmp_path: Path) -> None:
+async def test_number_opens_the_place_of_its_matter(tmp_path: Path) -> None:
     async with opened(open_matters(tmp_path)) as (app, pilot):
         await press(pilot, "1")
         runs = screen_of(app, RunsScreen)
@@ -199,7 +197,7 @@ async def test_a_number_leads_to_the_place_of_its_matter(tmp_path: Path) -> None
 
 
 @pytest.mark.soak
-async def test_enter_and_the_mouse_lead_there_too_and_the_cursor_stays_with_its_matter(tmp_path: Path) -> None:
+async def test_enter_and_mouse_open_matters_and_the_cursor_stays(tmp_path: Path) -> None:
     project = open_matters(tmp_path)
     async with opened(project) as (app, pilot):
         await press(pilot, "down", "enter", "enter")
@@ -216,7 +214,7 @@ async def test_enter_and_the_mouse_lead_there_too_and_the_cursor_stays_with_its_
         assert isinstance(app.screen, RunsScreen)
 
 
-async def test_the_cursor_stays_with_its_run_when_a_larger_one_comes_first(tmp_path: Path) -> None:
+async def test_cursor_stays_with_its_run_when_a_larger_one_sorts_first(tmp_path: Path) -> None:
     project = open_matters(tmp_path)
     async with opened(project) as (app, pilot):
         screen, briefing = screen_of(app, HomeScreen), app.screen.query_one("#home-briefing", OptionList)
@@ -228,9 +226,7 @@ async def test_the_cursor_stays_with_its_run_when_a_larger_one_comes_first(tmp_p
         assert screen.matters[briefing.highlighted].about == before.about != screen.matters[0].about
 
 
-async def test_what_takes_long_comes_later_and_what_counts_tell_does_not_wait(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_slow_measurements_do_not_delay_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     project, may_go_on = open_matters(tmp_path), threading.Event()
 
     def slow(*_: object, **__: object) -> Never:
@@ -252,7 +248,7 @@ async def test_what_takes_long_comes_later_and_what_counts_tell_does_not_wait(
 
 
 @pytest.mark.soak
-async def test_nothing_is_said_to_be_missing_that_was_only_not_there_when_it_was_measured(
+async def test_data_stored_during_a_measurement_is_not_reported_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project, may_go_on = make_project(tmp_path, numbered(4)), threading.Event()
@@ -276,7 +272,7 @@ async def test_nothing_is_said_to_be_missing_that_was_only_not_there_when_it_was
 
 
 @pytest.mark.soak
-async def test_what_is_measured_rests_while_another_screen_is_in_sight(tmp_path: Path) -> None:
+async def test_measuring_pauses_while_another_screen_is_visible(tmp_path: Path) -> None:
     project = open_matters(tmp_path)
     async with opened(project) as (app, pilot):
         screen = screen_of(app, HomeScreen)
@@ -289,7 +285,7 @@ async def test_what_is_measured_rests_while_another_screen_is_in_sight(tmp_path:
         await until(pilot, lambda: len(screen.matters) == 7)
 
 
-async def test_the_palette_finds_a_matter_by_its_words(tmp_path: Path) -> None:
+async def test_palette_finds_a_matter_by_its_words(tmp_path: Path) -> None:
     async with opened(open_matters(tmp_path)) as (app, pilot):
         await until(pilot, lambda: screen_of(app, HomeScreen).matters)
         helps = [command.help for command in app.get_system_commands(app.screen)]
@@ -297,14 +293,14 @@ async def test_the_palette_finds_a_matter_by_its_words(tmp_path: Path) -> None:
         assert not any("Matter with" in text for text in helps)
 
 
-async def test_an_empty_project_opens_with_what_to_do_next(tmp_path: Path) -> None:
+async def test_empty_project_opens_with_the_next_step(tmp_path: Path) -> None:
     async with opened(make_project(tmp_path)) as (app, pilot):
         assert [matter.kind for matter in screen_of(app, HomeScreen).matters] == ["import"]
         await press(pilot, "1")
         screen_of(app, ImportScreen)
 
 
-async def test_rows_refused_at_import_are_counted(tmp_path: Path) -> None:
+async def test_rejected_rows_are_counted(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(2))
     good = (ROOT / "sample_data" / "tuples.jsonl").read_text("utf-8").splitlines()[0]
     mixed = tmp_path / "mixed.jsonl"
@@ -322,7 +318,7 @@ async def test_panels_that_do_not_fit_scroll_by_keyboard(tmp_path: Path) -> None
         assert app.screen.query_one("#home-panels").scroll_offset.y > 0
 
 
-async def test_follows_what_others_write(tmp_path: Path) -> None:
+async def test_home_follows_changes_by_others(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(2))
     async with opened(project) as (app, pilot):
         add_items(project.database, numbered(6, dataset="later"))
@@ -330,7 +326,7 @@ async def test_follows_what_others_write(tmp_path: Path) -> None:
         assert "8 items" in text_of(app, "#home-states Static")
 
 
-async def test_an_annotator_sees_only_their_own_work(tmp_path: Path) -> None:
+async def test_annotator_sees_only_their_own_work(tmp_path: Path) -> None:
     project = with_people(make_project(tmp_path, numbered(6)), "amira", "zoltan")
     add_run(project, "secret-judge", {1: Outcome.CORRECT})
     session = AnnotationSession(project, "amira")
@@ -363,7 +359,7 @@ async def test_one_key_opens_each_screen(tmp_path: Path) -> None:
                 assert type(app.screen).__name__ == "HomeScreen", name
 
 
-async def test_the_menu_opens_screens_with_enter_and_mouse(tmp_path: Path) -> None:
+async def test_menu_opens_screens_with_enter_and_mouse(tmp_path: Path) -> None:
     async with opened(make_project(tmp_path, numbered(2))) as (app, pilot):
         await press(pilot, "tab", "down", "down", "down", "enter")
         assert type(app.screen).__name__ == "FlagsScreen"
@@ -376,7 +372,7 @@ async def test_the_menu_opens_screens_with_enter_and_mouse(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("size", ONE_SIZE)
-async def test_hostile_names_are_only_text(tmp_path: Path, size: tuple[int, int]) -> None:
+async def test_hostile_names_are_shown_as_text(tmp_path: Path, size: tuple[int, int]) -> None:
     project = make_project(tmp_path)
     for number, name in enumerate(HOSTILE):
         add_items(project.database, numbered(2, dataset=name))
@@ -397,7 +393,7 @@ async def test_hostile_names_are_only_text(tmp_path: Path, size: tuple[int, int]
 
 
 @pytest.mark.soak
-async def test_a_data_set_that_is_out_is_said_and_comes_back_from_there(tmp_path: Path) -> None:
+async def test_excluded_data_set_is_shown_and_can_be_restored(tmp_path: Path) -> None:
     project = make_project(tmp_path, [*numbered(4, dataset="wrong one"), *numbered(2, dataset="right")])
     take_out(project, "wrong one", reason="another file's labels", by="ines")
     async with opened(project) as (app, pilot):
@@ -411,12 +407,12 @@ async def test_a_data_set_that_is_out_is_said_and_comes_back_from_there(tmp_path
 
 
 @pytest.mark.parametrize("size", ONE_SIZE)
-async def test_who_is_paused_is_said_and_resumed_from_there(tmp_path: Path, size: tuple[int, int]) -> None:
+async def test_paused_annotator_is_shown_and_can_be_resumed(tmp_path: Path, size: tuple[int, int]) -> None:
     project = with_people(make_project(tmp_path, numbered(6)), "amira", "ben")
     people.pause(project, "ben", "3 of 10 checks right, below 70%")
     async with opened(project, size=size) as (app, pilot):
-        said = " ".join(" ".join(listed(app)).split())
-        assert "1) ben is paused and gets no items: 3 of 10 checks right, below 70%." in said
+        text = " ".join(" ".join(listed(app)).split())
+        assert "1) ben is paused and gets no items: 3 of 10 checks right, below 70%." in text
         lines = text_of(app, "#home-people Static").splitlines()
         assert [line.startswith("‖ ben ") for line in lines] == [False, True]
         await press(pilot, "1")

@@ -1,4 +1,4 @@
-"""A file of one's own is imported in the app: columns are chosen, what would become of its rows is seen."""
+"""A custom file is imported in the app: columns are chosen, and a preview shows the result."""
 
 from __future__ import annotations
 
@@ -55,9 +55,7 @@ async def choose(screen: ImportScreen, **columns: str) -> None:
 
 @pytest.mark.soak
 @pytest.mark.parametrize("size", ONE_SIZE)
-async def test_odd_columns_are_chosen_and_what_would_be_refused_is_seen_before(
-    tmp_path: Path, size: tuple[int, int]
-) -> None:
+async def test_odd_columns_are_chosen_and_rejected_rows_are_previewed(tmp_path: Path, size: tuple[int, int]) -> None:
     project = make_project(tmp_path)
     async with opened(project, size=size) as (app, pilot):
         screen = await look_at(app, pilot, odd(tmp_path))
@@ -73,7 +71,7 @@ async def test_odd_columns_are_chosen_and_what_would_be_refused_is_seen_before(
         assert project.database.reader().execute("SELECT count(*) FROM completions").fetchone() == (0,)
         await press(pilot, "ctrl+y", "ctrl+r")
         await until(pilot, lambda: not isinstance(app.screen, ImportScreen))
-        assert any("--map 'reference=Expected result'" in said for said in notices(app))
+        assert any("--map 'reference=Expected result'" in text for text in notices(app))
         gold = project.database.reader().execute(
             "SELECT imported_gold, count(*) FROM completions GROUP BY 1 ORDER BY 1"
         )
@@ -82,7 +80,7 @@ async def test_odd_columns_are_chosen_and_what_would_be_refused_is_seen_before(
 
 
 @pytest.mark.soak
-async def test_equal_samples_are_kept_where_that_is_chosen(tmp_path: Path) -> None:
+async def test_equal_samples_are_kept_on_request(tmp_path: Path) -> None:
     project = make_project(tmp_path)
     file = tmp_path / "samples.csv"
     file.write_text("question,answer,completion\n" + "1+1?,2,It is 2.\n" * 3)
@@ -93,11 +91,11 @@ async def test_equal_samples_are_kept_where_that_is_chosen(tmp_path: Path) -> No
         await until(pilot, lambda: "3 rows read, 3 would be imported" in preview(app))
         await press(pilot, "ctrl+y", "ctrl+r")
         await until(pilot, lambda: not isinstance(app.screen, ImportScreen))
-        assert any("--keep-equal" in said for said in notices(app))
+        assert any("--keep-equal" in text for text in notices(app))
     assert project.database.reader().execute("SELECT count(*) FROM completions").fetchone() == (3,)
 
 
-async def test_what_is_no_file_or_lacks_a_column_is_said_and_nothing_is_written(tmp_path: Path) -> None:
+async def test_missing_files_and_columns_are_reported_and_nothing_is_written(tmp_path: Path) -> None:
     project = make_project(tmp_path)
     async with opened(project) as (app, pilot):
         screen = await look_at(app, pilot, tmp_path / "nothing.csv")
@@ -114,7 +112,7 @@ async def test_what_is_no_file_or_lacks_a_column_is_said_and_nothing_is_written(
 
 
 @pytest.mark.soak
-async def test_enter_takes_the_only_name_that_begins_so_and_stays_in_the_field(tmp_path: Path) -> None:
+async def test_enter_completes_a_unique_name_and_stays_in_the_field(tmp_path: Path) -> None:
     file = odd(tmp_path)
     (tmp_path / "deep").mkdir()
     async with opened(make_project(tmp_path)) as (app, pilot):
@@ -149,7 +147,7 @@ async def test_enter_takes_the_only_name_that_begins_so_and_stays_in_the_field(t
 
 
 @pytest.mark.soak
-async def test_a_form_that_is_left_is_there_again_with_its_columns_until_the_file_is_another(tmp_path: Path) -> None:
+async def test_reopened_form_keeps_its_columns_until_the_file_changes(tmp_path: Path) -> None:
     project = make_project(tmp_path)
     other = tmp_path / "other.csv"
     other.write_text(ODD)
@@ -181,7 +179,7 @@ async def test_a_form_that_is_left_is_there_again_with_its_columns_until_the_fil
 
 
 @pytest.mark.soak
-async def test_who_goes_through_the_columns_of_a_field_gives_back_what_others_had(tmp_path: Path) -> None:
+async def test_cycling_columns_of_a_field_restores_those_of_others(tmp_path: Path) -> None:
     project = make_project(tmp_path)
     async with opened(project) as (app, pilot):
         screen = await look_at(app, pilot, odd(tmp_path))
@@ -193,16 +191,16 @@ async def test_who_goes_through_the_columns_of_a_field_gives_back_what_others_ha
             await press(pilot, "right")
             now = screen.values()
             seen.add(now["domain"])
-            kept = {name: column for name, column in now.items() if name in ("reference", "gold") and column}
-            assert now["domain"] not in kept.values()
-            assert len(kept) == 2 - (now["domain"] in (before["reference"], before["gold"]))
+            kept_columns = {name: column for name, column in now.items() if name in ("reference", "gold") and column}
+            assert now["domain"] not in kept_columns.values()
+            assert len(kept_columns) == 2 - (now["domain"] in (before["reference"], before["gold"]))
         assert {before["reference"], before["gold"]} <= seen
         await press(pilot, *["left"] * len(seen))
         assert screen.values() == before
 
 
 @pytest.mark.soak
-async def test_a_column_called_gold_that_holds_answers_is_offered_for_the_reference(tmp_path: Path) -> None:
+async def test_gold_column_of_answers_is_suggested_as_reference(tmp_path: Path) -> None:
     path = tmp_path / "own.csv"
     path.write_text("prompt,gold,model_output\nWhat is 2+2?,4,It is 4\nIs 7 prime?,yes,It is\nWhat is 3+5?,8,\n")
     project = make_project(tmp_path)
@@ -217,7 +215,7 @@ async def test_a_column_called_gold_that_holds_answers_is_offered_for_the_refere
     assert found == [("4",), ("yes",), ("8",)]
 
 
-async def test_what_is_missing_is_told_at_its_field(tmp_path: Path) -> None:
+async def test_missing_value_is_reported_at_its_field(tmp_path: Path) -> None:
     project = make_project(tmp_path)
     async with opened(project) as (app, pilot):
         screen = await look_at(app, pilot, odd(tmp_path))
@@ -226,7 +224,7 @@ async def test_what_is_missing_is_told_at_its_field(tmp_path: Path) -> None:
         assert screen.query_one("#option-completion", OptionField).wrong == "Choose the column of the completion."
 
 
-async def test_a_file_is_picked_from_a_tree_that_begins_beside_the_project(tmp_path: Path) -> None:
+async def test_file_is_picked_from_a_tree_that_starts_at_the_project(tmp_path: Path) -> None:
     path = odd(tmp_path)
     async with opened(make_project(tmp_path)) as (app, pilot):
         app.open_verb("import")
@@ -242,7 +240,7 @@ async def test_a_file_is_picked_from_a_tree_that_begins_beside_the_project(tmp_p
         assert screen.query_one("#option-file", OptionField).value == str(path)
 
 
-async def test_the_picker_begins_at_a_folders_first_entry(tmp_path: Path) -> None:
+async def test_picker_starts_at_the_first_entry_of_a_folder(tmp_path: Path) -> None:
     path = odd(tmp_path)
     (tmp_path / "a folder").mkdir()
     async with opened(make_project(tmp_path)) as (app, pilot):
@@ -275,9 +273,7 @@ prompt_id,Prompt,Expected,Model Output,topic,human_ok,grader_v1,latency
 
 @pytest.mark.soak
 @pytest.mark.parametrize("size", ONE_SIZE)
-async def test_own_columns_are_guessed_and_what_is_a_field_is_no_verifier(
-    tmp_path: Path, size: tuple[int, int]
-) -> None:
+async def test_custom_columns_are_guessed_and_fields_are_not_verifiers(tmp_path: Path, size: tuple[int, int]) -> None:
     path = tmp_path / "own.csv"
     path.write_text(OWN)
     async with opened(make_project(tmp_path), size=size) as (app, pilot):
@@ -307,10 +303,10 @@ async def test_columns_are_guessed_by_their_values_and_shown_with_them(tmp_path:
     async with opened(make_project(tmp_path)) as (app, pilot):
         screen = await look_at(app, pilot, path)
         await until(pilot, lambda: screen.report is not None)
-        asked = {
+        chosen = {
             name: screen.query_one(f"#option-{name}", OptionField).value for name in ("subtype", "domain", "model")
         }
-        assert asked == {"subtype": "kind", "domain": "domain of task", "model": "llm"}
+        assert chosen == {"subtype": "kind", "domain": "domain of task", "model": "llm"}
         shown = screen.query_one("#option-subtype", OptionField).line
         assert isinstance(shown, Pick)
         assert "kind: C4 - Finite state select · B4 - Set" in str(shown.render())
@@ -323,7 +319,7 @@ async def test_columns_are_guessed_by_their_values_and_shown_with_them(tmp_path:
     ]
 
 
-async def test_rows_in_quarantine_can_be_read(tmp_path: Path) -> None:
+async def test_rejected_rows_can_be_read(tmp_path: Path) -> None:
     path = tmp_path / "twice.csv"
     rows = ["What [b]is[/b] it?,4,It is 4,Integer", "What [b]is[/b] it?,4,It is 4,B4 - Set", "Other?,5,It is 5,Integer"]
     path.write_text("\n".join(["question,reference,completion,subtype", *rows]))
@@ -344,7 +340,7 @@ async def test_rows_in_quarantine_can_be_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.soak
-async def test_the_arrows_go_from_field_to_field(tmp_path: Path) -> None:
+async def test_arrows_move_between_fields(tmp_path: Path) -> None:
     path = tmp_path / "own.csv"
     path.write_text(OWN)
     async with opened(make_project(tmp_path)) as (app, pilot):
@@ -362,7 +358,7 @@ async def test_the_arrows_go_from_field_to_field(tmp_path: Path) -> None:
 
 
 @pytest.mark.soak
-async def test_a_text_that_is_no_table_is_told_at_the_file_which_can_be_named_anew(tmp_path: Path) -> None:
+async def test_file_that_is_not_a_table_is_reported_at_its_field(tmp_path: Path) -> None:
     notes = tmp_path / "notes.txt"
     notes.write_text("hello\nthis is no table\n")
     picture = tmp_path / "picture.png"
@@ -390,19 +386,19 @@ def trouble(app: App[None]) -> str:
     return str(app.screen.query_one(".form-trouble", Static).content)
 
 
-def test_the_preview_of_problems_says_which_part_is_which(tmp_path: Path) -> None:
+def test_preview_of_problems_names_each_part(tmp_path: Path) -> None:
     path = tmp_path / "p.jsonl"
     row = {"task_id": "p/1", "prompt": "def f(): ...", "entry_point": "f", "tests": ["assert f() == 1"]}
     path.write_text(json.dumps(row) + "\n", encoding="utf-8")
     found = preview_import(None, plan_import([path]))
     (shown,) = found.first or []
     assert (shown.entry_point, shown.tests, shown.reference) == ("f", {"base": 1}, "")
-    said = "1: question def f(): ... │ reference  │ entry point f │ tests base 1"
-    assert said in str(preview_text(found))
+    text = "1: question def f(): ... │ reference  │ entry point f │ tests base 1"
+    assert text in str(preview_text(found))
 
 
 @pytest.mark.soak
-async def test_a_picked_file_that_is_no_table_is_told_and_leaves_no_columns_of_the_one_before(tmp_path: Path) -> None:
+async def test_picked_file_that_is_not_a_table_clears_the_columns(tmp_path: Path) -> None:
     notes, rows = tmp_path / "notes.txt", odd(tmp_path)
     notes.write_text("hello\nthis is no table\n")
     async with opened(make_project(tmp_path)) as (app, pilot):
@@ -414,13 +410,13 @@ async def test_a_picked_file_that_is_no_table_is_told_and_leaves_no_columns_of_t
         await settle(pilot)
         assert "The one column of the file is 'hello'" in file.wrong
         assert [field.option for field in screen.query(OptionField)] == ["file"]
-        told = file.query_one(".about", Static)
-        assert str(told.content).startswith("! The one column of the file")
-        assert told.region.height > 0, "it is in sight"
-        assert told.region.bottom <= screen.query_one("#import-fields").region.bottom
+        message = file.query_one(".about", Static)
+        assert str(message.content).startswith("! The one column of the file")
+        assert message.region.height > 0, "it is in sight"
+        assert message.region.bottom <= screen.query_one("#import-fields").region.bottom
 
 
-async def test_the_picker_leaves_out_databases_and_what_they_keep_beside_themselves(tmp_path: Path) -> None:
+async def test_picker_hides_databases_and_their_files(tmp_path: Path) -> None:
     for name in ("p.db.runner.lock", "p.db.runner.log", "p.db.app.log", "p.db-wal", "lock.csv"):
         (tmp_path / name).touch()
     (tmp_path / "p.db.columns").mkdir()
@@ -454,9 +450,7 @@ SWAPPED = "\n".join(
 
 @pytest.mark.soak
 @pytest.mark.parametrize("size", ONE_SIZE)
-async def test_types_that_stand_swapped_are_shown_as_they_are_taken_and_it_is_said(
-    tmp_path: Path, size: tuple[int, int]
-) -> None:
+async def test_swapped_types_are_shown_as_imported_and_reported(tmp_path: Path, size: tuple[int, int]) -> None:
     path = tmp_path / "swapped.csv"
     path.write_text(SWAPPED)
     async with opened(make_project(tmp_path), size=size) as (app, pilot):
@@ -477,7 +471,7 @@ async def test_types_that_stand_swapped_are_shown_as_they_are_taken_and_it_is_sa
     assert [key for (key,) in read.execute("SELECT key FROM completions ORDER BY key")] == keys
 
 
-async def test_the_preview_is_read_to_its_end_by_keys_alone(tmp_path: Path) -> None:
+async def test_preview_can_be_read_to_its_end_by_keys(tmp_path: Path) -> None:
     path = tmp_path / "long.csv"
     long = "as long as can be " * 9
     rows = [f"Q{n} {long}?,{n} {long},It is {n} {long},{n % 2}" for n in range(20)]
@@ -498,7 +492,7 @@ async def test_the_preview_is_read_to_its_end_by_keys_alone(tmp_path: Path) -> N
 
 
 def newcomers(folder: Path) -> Path:
-    """60 graded answers, 40 of them right; the grader is wrong on every sixth."""
+    """Create 60 graded answers, 40 of them right; the grader is wrong on every sixth."""
     path = folder / "newcomer.csv"
     rows = ["question,answer,response,gold,is_correct"]
     for n in range(60):
@@ -508,7 +502,7 @@ def newcomers(folder: Path) -> Path:
     return path
 
 
-async def test_a_newcomers_gold_is_gold_and_the_graders_ten_errors_are_found_by_keys(tmp_path: Path) -> None:
+async def test_grader_errors_of_a_new_file_are_found_by_keys(tmp_path: Path) -> None:
     path = newcomers(tmp_path)
     project = make_project(tmp_path)
     async with opened(project) as (app, pilot):
@@ -536,7 +530,7 @@ async def test_a_newcomers_gold_is_gold_and_the_graders_ten_errors_are_found_by_
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize("header", ["question,gold,response,is_correct", "question,answer,response,is_correct"])
-async def test_a_right_or_wrong_column_is_a_verifiers_or_gold_and_never_both(tmp_path: Path, header: str) -> None:
+async def test_verdict_column_is_a_verifier_or_gold_but_never_both(tmp_path: Path, header: str) -> None:
     path = tmp_path / "graded.csv"
     path.write_text(header + "\n" + "".join(f"{n}+1?,{n + 1},It is 2,{n == 1}\n" for n in range(4)))
     project = make_project(tmp_path)
@@ -558,7 +552,7 @@ async def test_a_right_or_wrong_column_is_a_verifiers_or_gold_and_never_both(tmp
 
 
 @pytest.mark.soak
-async def test_a_column_named_label_is_no_gold_where_none_is_chosen(tmp_path: Path) -> None:
+async def test_label_column_is_not_gold_if_none_is_chosen(tmp_path: Path) -> None:
     path = tmp_path / "graded.csv"
     path.write_text("question,gold,response,label\n" + "".join(f"{n}+1?,{n + 1},It is 2,{n == 1}\n" for n in range(4)))
     project = make_project(tmp_path)

@@ -1,4 +1,4 @@
-"""One item: four panes, its evidence, neighbours; looking at it is recorded."""
+"""One item: four panes, its evidence, neighbours; every reveal is recorded."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ async def showing(
 
 
 def pane(app: WorkbenchApp, name: str) -> str:
-    """The lines of a pane in sight."""
+    """Return the lines of a visible pane."""
     reader = app.screen.query_one(f"#item-{name}", Reader)
     return "\n".join(reader.render_line(y).text for y in range(reader.scrollable_size.height))
 
@@ -133,14 +133,14 @@ async def test_texts_open_at_their_final_answers(project: Project, size: tuple[i
         )
 
 
-async def test_a_completion_without_an_answer_opens_at_its_end(project: Project) -> None:
+async def test_completion_without_an_answer_opens_at_its_end(project: Project) -> None:
     async with showing(project, 1) as (app, _):
         reader = app.screen.query_one("#item-completion", Reader)
         assert reader.scroll_offset.y == reader.max_scroll_y
 
 
 @pytest.mark.parametrize("size", ONE_SIZE)
-async def test_evidence_names_people_verifiers_and_what_they_read(project: Project, size: tuple[int, int]) -> None:
+async def test_evidence_names_annotators_verifiers_and_their_answers(project: Project, size: tuple[int, int]) -> None:
     add_label(project, "ann", "the sign\nis wrong")
     async with showing(project, size=size) as (app, pilot):
         await press(pilot, "tab")
@@ -164,7 +164,7 @@ async def test_raw_shows_the_stored_text_and_thoughts_unfold(project: Project) -
         assert "thoughts" in pane(app, "completion")
 
 
-async def test_neighbours_open_in_the_order_given_and_each_look_is_recorded(project: Project) -> None:
+async def test_neighbours_open_in_order_and_each_reveal_is_recorded(project: Project) -> None:
     async with showing(project, 2, [4, 2, 3]) as (app, pilot):
         bar = app.screen.query_one(TitleBar)
         assert bar.remark.startswith("2 of 3 · c1 · ")
@@ -182,7 +182,7 @@ async def test_neighbours_open_in_the_order_given_and_each_look_is_recorded(proj
 
 
 @pytest.mark.soak
-async def test_going_on_before_an_item_has_come_shows_the_last_one_asked_for(project: Project) -> None:
+async def test_fast_navigation_shows_the_last_requested_item(project: Project) -> None:
     async with showing(project, 1, [1, 2, 3, 4]) as (app, pilot):
         screen = app.screen
         assert isinstance(screen, ItemScreen)
@@ -196,14 +196,14 @@ async def test_going_on_before_an_item_has_come_shows_the_last_one_asked_for(pro
         assert screen.query_one(TitleBar).remark.startswith("4 of 4 · c3 · ")
 
 
-async def test_without_neighbours_there_is_no_next_item(project: Project) -> None:
+async def test_no_next_item_without_neighbours(project: Project) -> None:
     async with showing(project) as (app, pilot):
         await press(pilot, "right_square_bracket")
         assert "This is the last item." in notices(app)
 
 
 @pytest.mark.soak
-async def test_the_pane_in_focus_is_the_tall_one_on_a_narrow_terminal(project: Project) -> None:
+async def test_focused_pane_is_the_tallest_on_a_narrow_terminal(project: Project) -> None:
     async with showing(project) as (app, pilot):
         for name in ("completion", "evidence", "question", "reference"):
             heights = {other: app.screen.query_one(f"#item-{other}").size.height for other in PANES}
@@ -214,11 +214,11 @@ async def test_the_pane_in_focus_is_the_tall_one_on_a_narrow_terminal(project: P
 
 
 @pytest.mark.soak
-async def test_finding_in_the_pane_in_focus(project: Project) -> None:
+async def test_search_in_the_focused_pane(project: Project) -> None:
     async with showing(project) as (app, pilot):
         reader = app.screen.query_one("#item-completion", Reader)
         await press(pilot, "slash", *"perhaps")
-        await until(pilot, lambda: reader.border_subtitle == "hit 1 of 1")  # found while it is typed
+        await until(pilot, lambda: reader.border_subtitle == "hit 1 of 1")  # matches appear while typing
         line, start, _ = reader._hits[0]
         assert reader._wrapped is not None
         row = reader._wrapped.row_of(line, start) - reader.scroll_offset.y
@@ -241,7 +241,7 @@ async def test_finding_in_the_pane_in_focus(project: Project) -> None:
         assert type(app.screen).__name__ == "HomeScreen"
 
 
-async def test_the_item_is_written_to_a_file_and_the_notice_says_where(project: Project) -> None:
+async def test_item_is_written_to_a_file_named_in_a_notice(project: Project) -> None:
     async with showing(project) as (app, pilot):
         await press(pilot, "e")
         path = project.path.with_name("p-item-2.json")
@@ -249,14 +249,14 @@ async def test_the_item_is_written_to_a_file_and_the_notice_says_where(project: 
         assert json.loads(path.read_text(encoding="utf-8"))["completion"] == TEXT
 
 
-async def test_an_item_that_is_gone_is_a_notice(project: Project) -> None:
+async def test_missing_item_is_reported_in_a_notice(project: Project) -> None:
     async with showing(project, 99) as (app, _):
         assert any("There is no item with row id 99." in notice for notice in notices(app))
         assert looked_at(project) == []
 
 
 @pytest.mark.parametrize("size", ONE_SIZE)
-async def test_texts_and_names_are_data(tmp_path: Path, size: tuple[int, int]) -> None:
+async def test_texts_and_names_are_shown_as_text(tmp_path: Path, size: tuple[int, int]) -> None:
     fields = ("completion_id", "question_id", "question", "reference", "completion", "model", "source", "dataset")
     project = make_project(tmp_path, [dict.fromkeys(fields, name) for name in HOSTILE])
     async with showing(project, 1, range(1, len(HOSTILE) + 1), size=size) as (app, pilot):
@@ -282,7 +282,7 @@ async def test_real_items_open_at_both_sizes(real_file: Path, tmp_path: Path) ->
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize("size", SIZES)
-async def test_the_card_has_both_answers_and_every_verdict(project: Project, size: tuple[int, int]) -> None:
+async def test_card_has_both_answers_and_every_verdict(project: Project, size: tuple[int, int]) -> None:
     async with showing(project, 2, [2, 1], size) as (app, pilot):
         answers, verdicts = text_of(app, "#item-card").split("   ")
         assert answers == "7 │ 8"

@@ -1,4 +1,4 @@
-"""The coordinator's decisions on the item in sight: reopened or excluded with a reason, and taken in again."""
+"""The coordinator's decisions on the current item: reopened or excluded with a reason, and restored."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def decided(project: Project) -> list[tuple[str, str | None, str | None, str]]:
     )
 
 
-async def test_an_item_is_reopened_with_a_reason(project: Project) -> None:
+async def test_item_is_reopened_with_a_reason(project: Project) -> None:
     async with showing(project) as (app, pilot):
         assert "final" in text_of(app, "#item-facts")
         await press(pilot, "a", *"new reference", "enter")
@@ -62,22 +62,22 @@ async def test_an_item_is_reopened_with_a_reason(project: Project) -> None:
         assert "unlabelled" in text_of(app, "#item-facts")
         assert [notice for notice in notices(app) if "Reopened" in notice]
         reader = app.screen.query_one("#item-evidence", Reader)
-        said = "\n".join(reader.render_line(y).text for y in range(reader.scrollable_size.height))
-        assert "new reference" in said
-        assert "amira" not in said, "labels of the round before no longer count"
+        text = "\n".join(reader.render_line(y).text for y in range(reader.scrollable_size.height))
+        assert "new reference" in text
+        assert "amira" not in text, "labels of the round before no longer count"
         await press(pilot, "a", *"again", "enter")
         assert len(decided(project)) == 1
         assert [notice for notice in notices(app) if "It has no label yet" in notice]
 
 
 @pytest.mark.soak
-async def test_no_reason_no_decision(project: Project) -> None:
+async def test_decision_requires_a_reason(project: Project) -> None:
     async with showing(project) as (_, pilot):
         await press(pilot, "a", "enter", "a", "escape", "x", "escape", "x", "6", "escape")
         assert decided(project) == []
 
 
-async def test_an_item_is_excluded_and_taken_in_again(project: Project) -> None:
+async def test_item_is_excluded_and_restored(project: Project) -> None:
     async with showing(project) as (app, pilot):
         await press(pilot, "x", "1")
         assert decided(project) == [("exclusion", "proof", None, coordinator_name())]
@@ -88,7 +88,7 @@ async def test_an_item_is_excluded_and_taken_in_again(project: Project) -> None:
 
 
 @pytest.mark.soak
-async def test_other_asks_for_a_note(project: Project) -> None:
+async def test_other_requires_a_note(project: Project) -> None:
     async with showing(project) as (app, pilot):
         await press(pilot, "x", "6", *"[b]odd", "enter")
         assert decided(project) == [("exclusion", "other", "[b]odd", coordinator_name())]
@@ -97,7 +97,7 @@ async def test_other_asks_for_a_note(project: Project) -> None:
 
 
 @pytest.mark.soak
-async def test_what_people_excluded_is_not_lifted(tmp_path: Path) -> None:
+async def test_exclusion_by_annotators_cannot_be_lifted(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(1))
     assign(project, ["amira"], per_item=1)
     session = AnnotationSession(project, "amira")
@@ -111,7 +111,7 @@ async def test_what_people_excluded_is_not_lifted(tmp_path: Path) -> None:
         assert [notice for notice in notices(app) if "reopen it instead" in notice]
 
 
-async def test_one_person_alone_decides_gold_where_there_is_none(tmp_path: Path) -> None:
+async def test_coordinator_alone_decides_missing_gold(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(1, gold=None))
     async with showing(project) as (app, pilot):
         await press(pilot, "y", "0")
@@ -125,14 +125,14 @@ async def test_one_person_alone_decides_gold_where_there_is_none(tmp_path: Path)
     ]
 
 
-async def test_gold_of_what_is_labelled_or_imported_is_not_decided_alone(project: Project) -> None:
+async def test_labelled_or_imported_gold_cannot_be_decided_alone(project: Project) -> None:
     for completion in (1, 2):
         with pytest.raises(UndecidableError):
             decide_gold(project, completion, "incorrect", by=coordinator_name())
 
 
 @pytest.mark.soak
-async def test_gold_of_what_is_excluded_is_not_decided(tmp_path: Path) -> None:
+async def test_gold_of_an_excluded_item_cannot_be_decided(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(1, gold=None))
     async with showing(project) as (app, pilot):
         await press(pilot, "x", "1", "y", "1")
@@ -143,7 +143,7 @@ async def test_gold_of_what_is_excluded_is_not_decided(tmp_path: Path) -> None:
     assert project.database.reader().execute(stored).fetchone() == (0,)
 
 
-async def test_an_item_in_conflict_is_not_said_to_be_unlabelled(tmp_path: Path) -> None:
+async def test_item_in_conflict_is_not_called_unlabelled(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(1, gold=None))
     assign(project, ["amira", "ben"], per_item=2)
     answers: tuple[tuple[str, LabelVerdict], ...] = (("amira", "correct"), ("ben", "incorrect"))

@@ -1,4 +1,4 @@
-"""An item's verdicts: one is chosen, its answers are marked in the texts, and words say what they rest on."""
+"""An item's verdicts: one is chosen, its answers are marked in the texts, and a line explains its basis."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def place(text: str, part: str) -> tuple[int, int]:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    """Two items; on the first, one verifier names both places, one neither, one nonsense, one no answer."""
+    """Create two items; on the first, verifiers locate both answers, one, nonsense, or none."""
     rows = [{"reference": REFERENCE, "completion": COMPLETION, "gold": True, "subtype": "A3"}] * 2
     rows = [{**row, "question_id": f"q{number}", "completion_id": f"c{number}"} for number, row in enumerate(rows)]
     project = make_project(tmp_path, rows)
@@ -82,14 +82,14 @@ def reader(screen: ItemScreen, name: str) -> Reader:
 
 
 def lines(screen: ItemScreen, name: str = "evidence") -> list[str]:
-    """Everything a pane holds, in sight or not."""
+    """Return the whole content of a pane, visible or not."""
     document = reader(screen, name).document
     assert document is not None
     return [line.text for line in document.lines]
 
 
 def marked(screen: ItemScreen, name: str) -> str:
-    """What is marked as the final answer in a pane."""
+    """Return the text marked as the final answer in a pane."""
     document = reader(screen, name).document
     assert document is not None
     return "".join(span.text for line in document.lines for span in line.spans if span.style == "answer")
@@ -105,7 +105,7 @@ def chosen(screen: ItemScreen) -> str | None:
 
 
 @pytest.mark.parametrize("size", ONE_SIZE)
-async def test_a_chosen_verdict_marks_both_its_answers(project: Project, size: tuple[int, int]) -> None:
+async def test_chosen_verdict_marks_both_its_answers(project: Project, size: tuple[int, int]) -> None:
     async with showing(project, "rules", size=size) as (screen, pilot):
         assert chosen(screen) == "rules"
         assert marked(screen, "completion") == "0.25"
@@ -121,7 +121,7 @@ async def test_a_chosen_verdict_marks_both_its_answers(project: Project, size: t
 
 
 @pytest.mark.soak
-async def test_a_place_without_an_answer_is_where_a_verifier_points(project: Project) -> None:
+async def test_place_without_an_answer_is_marked_where_the_verifier_points(project: Project) -> None:
     span = place(COMPLETION, "Perhaps 9.")
     add(project, "execution", Verdict(outcome=Outcome.INCORRECT, reason="exception", candidate_span=span))
     async with showing(project, "execution") as (screen, _):
@@ -130,7 +130,7 @@ async def test_a_place_without_an_answer_is_where_a_verifier_points(project: Pro
         assert "  It raises an exception in a test." in lines(screen)
 
 
-async def test_keys_choose_the_next_verdict_and_the_one_before(project: Project) -> None:
+async def test_keys_choose_the_next_and_the_previous_verdict(project: Project) -> None:
     async with showing(project) as (screen, pilot):
         assert chosen(screen) is None
         assert marked(screen, "completion") == "▌3▐"
@@ -144,7 +144,7 @@ async def test_keys_choose_the_next_verdict_and_the_one_before(project: Project)
         assert sum(line.startswith("› ") for line in lines(screen)) == 1
 
 
-async def test_where_a_verifier_names_no_place_the_own_reading_is_marked_and_said(project: Project) -> None:
+async def test_extracted_answer_is_marked_if_the_verifier_names_none(project: Project) -> None:
     async with showing(project, "silent") as (screen, _):
         assert marked(screen, "completion") == "▌3▐"
         title = str(reader(screen, "completion").border_title)
@@ -153,14 +153,14 @@ async def test_where_a_verifier_names_no_place_the_own_reading_is_marked_and_sai
 
 
 @pytest.mark.soak
-async def test_offsets_outside_their_text_count_as_none(project: Project) -> None:
+async def test_offsets_outside_the_text_are_ignored(project: Project) -> None:
     async with showing(project, "odd") as (screen, _):
         assert chosen(screen) == "odd"
         assert marked(screen, "completion") == "▌3▐"
         assert str(reader(screen, "reference").border_title).endswith("(odd gives no position)")
 
 
-async def test_an_answer_that_was_not_found_is_not_marked(project: Project) -> None:
+async def test_missing_answer_is_not_marked(project: Project) -> None:
     async with showing(project, "blind") as (screen, pilot):
         assert marked(screen, "completion") == ""
         assert str(reader(screen, "completion").border_title) == "Completion · blind found no answer"
@@ -172,7 +172,7 @@ async def test_an_answer_that_was_not_found_is_not_marked(project: Project) -> N
 
 
 @pytest.mark.parametrize("size", ONE_SIZE)
-async def test_keys_go_to_each_answer(project: Project, size: tuple[int, int]) -> None:
+async def test_keys_jump_to_each_answer(project: Project, size: tuple[int, int]) -> None:
     async with showing(project, "rules", size=size) as (screen, pilot):
         await press(pilot, "tab", "home", "R")
         assert screen.focused is reader(screen, "reference")
@@ -187,7 +187,7 @@ async def test_keys_go_to_each_answer(project: Project, size: tuple[int, int]) -
 
 
 @pytest.mark.soak
-async def test_the_chosen_verdict_is_in_sight_in_a_pane_however_small(project: Project) -> None:
+async def test_chosen_verdict_is_visible_in_a_small_pane(project: Project) -> None:
     async with showing(project, "parts") as (screen, pilot):
         await until(pilot, lambda: "› ? abstain parts" in in_sight(screen, "evidence"))
         await press(pilot, "tab", "home", "end", "R")
@@ -196,7 +196,7 @@ async def test_the_chosen_verdict_is_in_sight_in_a_pane_however_small(project: P
 
 
 @pytest.mark.soak
-async def test_both_answers_stand_one_below_the_other_as_stored_or_rendered(project: Project) -> None:
+async def test_answers_are_above_each_other_raw_and_rendered(project: Project) -> None:
     async with showing(project, "rules", size=(120, 40)) as (screen, pilot):
         assert "  ▶ reference  1/4" in lines(screen)
         await press(pilot, "o")
@@ -205,7 +205,7 @@ async def test_both_answers_stand_one_below_the_other_as_stored_or_rendered(proj
 
 
 @pytest.mark.parametrize("size", ONE_SIZE)
-async def test_words_say_what_each_verdict_rests_on(project: Project, size: tuple[int, int]) -> None:
+async def test_line_explains_the_basis_of_each_verdict(project: Project, size: tuple[int, int]) -> None:
     async with showing(project, size=size) as (screen, _):
         text = " ".join(" ".join(lines(screen)).split())
         assert "✓ correct rules Both are the number 1/4." in text
@@ -217,7 +217,7 @@ async def test_words_say_what_each_verdict_rests_on(project: Project, size: tupl
 
 
 @pytest.mark.soak
-async def test_the_version_stands_beside_the_chosen_verdict(project: Project) -> None:
+async def test_version_is_shown_next_to_the_chosen_verdict(project: Project) -> None:
     async with showing(project, "rules") as (screen, _):
         text = " ".join(" ".join(lines(screen)).split())
         assert "number · rule number.exact · version rules-1.5 · run 1 · 0.0 ms" in text
@@ -225,7 +225,7 @@ async def test_the_version_stands_beside_the_chosen_verdict(project: Project) ->
 
 
 @pytest.mark.soak
-async def test_the_verdicts_an_item_was_opened_for_come_first(project: Project) -> None:
+async def test_verdicts_that_led_to_the_item_come_first(project: Project) -> None:
     async with opened(project) as (app, pilot):
         app.push_screen(ItemScreen(1, (), ("parts", "silent")))
         await settle(pilot)
@@ -238,7 +238,7 @@ async def test_the_verdicts_an_item_was_opened_for_come_first(project: Project) 
 
 
 @pytest.mark.soak
-async def test_the_chosen_verifier_stays_from_item_to_item(project: Project) -> None:
+async def test_chosen_verifier_stays_from_item_to_item(project: Project) -> None:
     async with showing(project, "silent", neighbours=[1, 2]) as (screen, pilot):
         await press(pilot, "right_square_bracket")
         assert screen.completion == 2
@@ -250,7 +250,7 @@ async def test_the_chosen_verifier_stays_from_item_to_item(project: Project) -> 
         assert (screen.completion, chosen(screen)) == (1, "rules")
 
 
-async def test_without_verdicts_there_is_none_to_choose(tmp_path: Path) -> None:
+async def test_nothing_can_be_chosen_without_verdicts(tmp_path: Path) -> None:
     async with showing(make_project(tmp_path, [{}])) as (screen, pilot):
         await press(pilot, "v")
         assert "No verifier has judged this item yet." in notices(pilot.app)
@@ -258,7 +258,7 @@ async def test_without_verdicts_there_is_none_to_choose(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("size", ONE_SIZE)
-async def test_answers_and_names_are_data(tmp_path: Path, size: tuple[int, int]) -> None:
+async def test_answers_and_names_are_shown_as_text(tmp_path: Path, size: tuple[int, int]) -> None:
     project = make_project(tmp_path, [{}])
     for name in HOSTILE:
         verdict = Verdict(
@@ -278,7 +278,7 @@ def answers(count: int) -> dict[str, Any]:
     return {"reference_final": "x" * count, "candidate_final": "∫" * count}
 
 
-async def test_long_answers_are_cut_and_stay_in_their_pane(tmp_path: Path) -> None:
+async def test_long_answers_are_truncated_within_their_pane(tmp_path: Path) -> None:
     project = make_project(tmp_path, [{}])
     add(project, "long", Verdict(outcome=Outcome.CORRECT, **answers(30_000)))
     async with showing(project, "long", size=(120, 40)) as (screen, _):
@@ -289,7 +289,7 @@ async def test_long_answers_are_cut_and_stay_in_their_pane(tmp_path: Path) -> No
 
 
 @pytest.mark.soak
-async def test_from_a_filter_by_verdict_its_verifier_is_chosen(tmp_path: Path) -> None:
+async def test_filter_by_verdict_chooses_its_verifier(tmp_path: Path) -> None:
     from workbench.core.selection import Condition
 
     project = make_project(tmp_path, [{}, {}])
@@ -305,7 +305,7 @@ async def test_from_a_filter_by_verdict_its_verifier_is_chosen(tmp_path: Path) -
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize("size", SIZES)
-async def test_an_answer_far_inside_a_long_line_comes_into_sight(tmp_path: Path, size: tuple[int, int]) -> None:
+async def test_answer_far_inside_a_long_line_is_scrolled_into_view(tmp_path: Path, size: tuple[int, int]) -> None:
     text = "so " * 900 + "it is 42 " + "and so on " * 300
     project = make_project(tmp_path, [{"completion": text}])
     span = place(text, "42")

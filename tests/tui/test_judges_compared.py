@@ -1,4 +1,4 @@
-"""What judges cost, and a sweep, from Home by keys: figures on the screen, and the rows they leave."""
+"""The costs of judges and a sweep, from Home by keys: metrics on the screen, and the stored rows."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ ITEMS = 4
 
 
 _REJECTED = {"heron": [], "wren": [3]}
-"""What each judge finds incorrect; of items 1 and 3, which are."""
+"""The items that each judge rejects; items 1 and 3 are incorrect."""
 _WRITTEN = {"heron": [10, 20, 30, 60], "wren": [20, 20, 20, 20]}
 """Tokens of each judge's replies, by item."""
 
 
-def says(received: Received) -> Scripted:
-    """Two judges, each in words of its own for each item."""
+def reply(received: Received) -> Scripted:
+    """Reply as two judges, with different words for each item."""
     words = str(received.body["messages"][-1]["content"])
     item, name = int(words.partition("problem number ")[2][0]), received.body["model"]
     verdict = "No" if item in _REJECTED.get(name, []) else "Yes"
@@ -41,7 +41,7 @@ def says(received: Received) -> Scripted:
 
 
 def figures_of(text: str, named: str) -> dict[str, dict[str, str]]:
-    """The rows of the table whose first column is of that name: its cells by row and column, read by place."""
+    """Return the rows of the table with this first column: cells by row and column, split by position."""
     lines = text.splitlines()
     begin = next(number for number, line in enumerate(lines) if line.startswith(named))
     table = list(takewhile(str.strip, lines[begin:]))
@@ -54,7 +54,7 @@ def figures_of(text: str, named: str) -> dict[str, dict[str, str]]:
 
 @pytest.fixture
 def server() -> Iterator[ScriptedServer]:
-    with scripted(says) as server:
+    with scripted(reply) as server:
         yield server
 
 
@@ -72,7 +72,7 @@ def judge(project: Project, server: ScriptedServer, name: str) -> None:
 
 
 async def form_by_keys(app: WorkbenchApp, pilot: Pilot[None], title: str) -> VerbScreen:
-    """The form of a verb, from Home by the palette."""
+    """Open the form of a command, from Home by the palette."""
     verb = next(one for one in app.get_system_commands(app.screen) if one.title.casefold() == f"{title} …".casefold())
     await pilot.press("ctrl+p")
     await until(pilot, lambda: app.screen.query("CommandInput"))
@@ -88,8 +88,8 @@ def _found(app: WorkbenchApp, title: str) -> bool:
     return bool(listed) and any(title in str(option.prompt) for option in listed.first().options)  # type: ignore[attr-defined]
 
 
-async def said(app: WorkbenchApp, pilot: Pilot[None], **values: str) -> str:
-    """What the verb on the screen says, once these are typed into its form."""
+async def run_form(app: WorkbenchApp, pilot: Pilot[None], **values: str) -> str:
+    """Type into the form of a command, run it, and return the output on the screen."""
     for name, value in values.items():
         app.screen.query_one(f"#option-{name}", OptionField).value = value
     await press(pilot, "ctrl+r")
@@ -100,7 +100,7 @@ async def said(app: WorkbenchApp, pilot: Pilot[None], **values: str) -> str:
 
 
 def stored_costs(project: Project, run: int) -> tuple[float, float, float]:
-    """Accuracy, and tokens read and written by item, straight from what a run has stored."""
+    """Return accuracy, and tokens read and written by item, directly from a stored run."""
     reader = project.database.reader()
     right = reader.execute(
         "SELECT avg((v.outcome = ?) = c.imported_gold) FROM verdicts AS v JOIN completions AS c "
@@ -117,7 +117,7 @@ def stored_costs(project: Project, run: int) -> tuple[float, float, float]:
 
 @pytest.mark.soak
 @pytest.mark.parametrize("size", ONE_SIZE)
-async def test_what_judges_cost_is_seen_beside_how_good_they_are(
+async def test_costs_of_judges_are_shown_next_to_their_accuracy(
     project: Project, server: ScriptedServer, size: tuple[int, int]
 ) -> None:
     for name in ("heron", "wren"):
@@ -126,7 +126,7 @@ async def test_what_judges_cost_is_seen_beside_how_good_they_are(
     assert stored == {"heron": (0.5, 250, 30), "wren": (0.75, 250, 20)}
     async with opened(project, size=size) as (app, pilot):
         await form_by_keys(app, pilot, "Cost")
-        text = await said(app, pilot)
+        text = await run_form(app, pilot)
         await press(pilot, "escape")
         screen_of(app, VerbScreen)
     shown = figures_of(text, "verifier")
@@ -139,12 +139,12 @@ async def test_what_judges_cost_is_seen_beside_how_good_they_are(
 
 
 @pytest.mark.parametrize("size", ONE_SIZE)
-async def test_a_sweep_is_begun_and_read_in_the_app(
+async def test_sweep_is_started_and_read_in_the_app(
     project: Project, server: ScriptedServer, size: tuple[int, int]
 ) -> None:
     async with opened(project, size=size) as (app, pilot):
         await form_by_keys(app, pilot, "Sweep")
-        text = await said(
+        text = await run_form(
             app, pilot, judge="llm-judge", vary="temperature=0,0.5", option=f"base_url={server.url} model=m"
         )
         assert "temperature" in text

@@ -1,4 +1,4 @@
-"""Keys that come in one go: each goes where the one before has led."""
+"""Keys sent at once: each goes to the screen that the previous one opened."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def project(tmp_path: Path) -> Project:
 
 
 def burst(app: WorkbenchApp, text: str) -> None:
-    """All keys at once, as a terminal sends what is pasted; ⏎ is enter, ⎋ escape."""
+    """Send all keys at once, like pasted text; ⏎ is enter, ⎋ escape."""
     for sign in text:
         key = {"⏎": "enter", "⎋": "escape"}.get(sign) or _character_to_key(sign)
         app.post_message(Key(key, sign if sign not in "⏎⎋" else None))
@@ -33,7 +33,7 @@ def passed(app: WorkbenchApp) -> list[str]:
 
 @pytest.mark.few(3)
 @pytest.mark.parametrize("begin", "hyr")
-async def test_a_burst_goes_to_the_screen_that_it_names(project: Project, begin: str) -> None:
+async def test_burst_reaches_the_screen_that_it_opens(project: Project, begin: str) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, ":", begin, "enter")
         burst(app, ":v⏎")
@@ -47,7 +47,7 @@ async def test_a_burst_goes_to_the_screen_that_it_names(project: Project, begin:
         assert passed(app) == ["HomeScreen"]
 
 
-async def test_a_line_gets_what_was_typed_ahead_of_it_in_order(project: Project) -> None:
+async def test_line_receives_keys_typed_before_it_opened_in_order(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, ":", "b", "enter")
         burst(app, "/The quick brown fox")

@@ -16,7 +16,7 @@ from workbench.core.database.connection import interruptibly
 from workbench.core.database.failures import go_back
 from workbench.core.database.looking import ReadOnlyDatabase, opened_read_only
 from workbench.core.errors import Command, StoreError, WorkbenchError
-from workbench.core.files import cache_folder, part_folder
+from workbench.core.files import cache_folder, part_folder, remove_leftovers
 from workbench.core.health import Finding, Repaired
 from workbench.core.progress import Stopped, stepping
 from workbench.core.project import Project, opened_project
@@ -107,6 +107,8 @@ def repair(path: Path) -> Repaired:
         StoreError: The database is open elsewhere, or can't be written.
     """
     wrong = [finding for finding in examine(path) if not finding.ok]
+    # A repair that was killed may have left its temporary folder.
+    remove_leftovers(path.parent)
     lost = [f"{finding.name}: {finding.message}" for finding in wrong if finding.remedy == "rescue"]
     if lost:
         raise _unrepairable_error(path, lost)

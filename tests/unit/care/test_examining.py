@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -55,6 +56,17 @@ def test_an_index_is_made_anew_and_what_was_there_is_kept(rich: Path, tmp_path: 
     assert (tmp_path / "p.db.before-repair-1").read_bytes() == before
     assert wrong(tmp_path / "p.db") == {}
     assert repair(tmp_path / "p.db").done == []
+
+
+def test_what_a_killed_repair_left_is_removed_by_the_next(rich: Path, tmp_path: Path) -> None:
+    shutil.copy(rich, tmp_path / "p.db")
+    left = tmp_path / f".p.db.{'0' * 16}.part"
+    left.mkdir()
+    (left / "p.db").write_bytes(b"half")
+
+    assert repair(tmp_path / "p.db").done == []
+
+    assert not left.exists()
 
 
 def test_pages_of_another_index_hurt_the_index_and_not_its_table(rich: Path, tmp_path: Path) -> None:

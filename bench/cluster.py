@@ -415,7 +415,7 @@ def _sqlite(folder: Path) -> None:
 
 
 def _parquet(folder: Path, costs: Costs) -> None:
-    """Write rows with their verdicts, as ``judge-file`` writes a partition."""
+    """Write rows with their verdicts, as ``judge-file`` writes them."""
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -425,12 +425,13 @@ def _parquet(folder: Path, costs: Costs) -> None:
     source = folder / "rows.parquet"
     pq.write_table(pa.Table.from_pylist(list(released_rows(_PART, pad=600))), source)
     file = row_file(source, {}, "")
-    rows = [row.own for row in file.rows(0) if isinstance(row, HeldRow)]
+    rows = [row.own for row in file.rows() if isinstance(row, HeldRow)]
     verdict, rates = RowVerdict(Verdict(outcome=Outcome.CORRECT, reason="number", score=1.0)), []
     for place in range(0, len(rows), 10_000):
         some = [(row, verdict) for row in rows[place : place + 10_000]]
         began = time.process_time()
-        file.write(io.BytesIO(), some)
+        with file.writer(io.BytesIO()) as write:
+            write(some)
         rates.append(len(some) / (time.process_time() - began))
     costs.written = median(rates)
     report("cluster_parquet_rows_per_second", costs.written, "rows of 900 bytes, a second of processor")

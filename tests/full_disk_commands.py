@@ -89,7 +89,7 @@ COMMANDS: dict[str, str] = {
     "bundle recall": "bundle DB FILE.db --for amira ; bundle DB --for amira --recall",
     "merge": "merge DB IN/other.db --whole",
     "merge runs": "runs DB delete 2 --yes ; runs DB pause 5 ; merge DB IN/other.db --runs",
-    "judge-file": "judge-file IN/more.jsonl FILE.jsonl --verifier exact --partition 5",
+    "judge-file": "judge-file IN/more.jsonl FILE.jsonl --verifier exact",
     "backup": "backup DB FILE.db",
     "backup discard": "backup POOL FILE.db ; backup DB FILE.db --force --discard",
     "restore": "restore NEW IN/archive.db",

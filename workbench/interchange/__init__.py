@@ -3,7 +3,7 @@
 importing: any format of `data.formats`. import_report: its report. exporting: items, labels, verdicts, in every form,
 and archives. training_files: files for training.
 
-judging_files, row_files, partitions: files judged without a database.
+judging_files, row_files: files judged without a database.
 
 merging: runs and evolutions of other machines.
 

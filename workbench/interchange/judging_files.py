@@ -1,7 +1,7 @@
-"""Judge files without a database: write each row with its verdict, partition by partition, in constant memory.
+"""Judge files without a database: write each row with its verdict, in constant memory.
 
-The verdicts are those of a run over the same rows; solutions are run against the tests in their rows. After an
-interruption of any kind the same command continues: only missing partitions are judged.
+The verdicts are those of a run over the same rows; solutions are run against the tests in their rows. The file appears
+whole or not at all; work that must survive an interruption needs a database.
 """
 
 from __future__ import annotations
@@ -9,10 +9,11 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import IO, Any, Final, cast
 
+import msgspec
 from msgspec import Struct
 
 from workbench.core.code import Execution, Level, Provenance
@@ -20,23 +21,23 @@ from workbench.core.errors import FormatError, RunError, opt
 from workbench.core.item import ItemRecord, Refusal
 from workbench.core.progress import step
 from workbench.core.run import ClusterUse
-from workbench.core.verdict import Verdict, VerifierInput
-from workbench.interchange.partitions import FilePartitions, Partition, drop_partitions, parts_of, refusals_of
-from workbench.interchange.row_files import HeldRow, RowFile, RowVerdict, problem_from_tests, row_file
+from workbench.core.verdict import Outcome, Verdict, VerifierInput
+from workbench.data.formats.writing import new_file
+from workbench.interchange.row_files import HeldRow, RowFile, RowVerdict, RowWriter, problem_from_tests, row_file
 from workbench.llm.records import Halt
 from workbench.runs.executing import SolutionWork, judge_solutions
 from workbench.runs.local import ResultSink, judge_locally
 from workbench.runs.store.verdicts import TestResult
-from workbench.verifiers.base import Judged, SandboxedVerifier, identity
+from workbench.verifiers.base import Judged, SandboxedVerifier
 from workbench.verifiers.execution.levels import level_of
 from workbench.verifiers.registry import Registry, require_local
 
-PARTITION: Final = 10_000
-"""Default rows per partition."""
-_PARTITION_BYTES: Final = 64 << 20
-"""Bytes of rows after which a partition is closed."""
+REFUSED: Final = ".refused.jsonl"
+"""Suffix of the file of rejected rows."""
 _MAX_HELD_BYTES: Final = 128 << 20
-"""Bytes of rows in memory from which no more are read, until the first partition has all its verdicts."""
+"""Bytes of rows in memory from which no more are read, until the first of them have verdicts."""
+_GROUP_ROWS: Final = 1_000
+"""Rows that are written together; Parquet stores them together."""
 _CHUNK: Final = 64
 _CHUNK_BYTES: Final = 4 << 20
 _ENDINGS: Final = (".jsonl", ".jsonl.gz", ".ndjson", ".parquet")
@@ -48,13 +49,12 @@ class JudgedFiles(Struct, kw_only=True):
     Attributes:
         verifier: The kind of the verifier.
         rows: Number of rows.
-        reused: Number of rows in partitions that already existed.
         refused: Number of rejected rows; they are written to a separate file.
         verdicts: Verdict -> number of rows.
         errors: Reason -> number of verdicts "error"; for solutions, those that were not run.
         forgeable: Number of correct solutions with passes that could be forged; None if no solutions are run.
         isolation: The sandbox level of solutions; None if no solutions are run.
-        provenance: Everything else that outcomes of solutions depend on; None if no solution had to be run this time.
+        provenance: Everything else that outcomes of solutions depend on; None if no solutions are run.
         cluster: Where the rows were judged, if not on this machine.
         output: The target file.
         refusals: Path of the file of rejected rows, if there are any.
@@ -63,7 +63,6 @@ class JudgedFiles(Struct, kw_only=True):
     verifier: str
     version: str
     rows: int = 0
-    reused: int = 0
     refused: int = 0
     verdicts: dict[str, int] = {}
     errors: dict[str, int] = {}
@@ -83,7 +82,6 @@ def judge_files(
     *,
     columns: Mapping[str, str] = {},
     prefix: str = "",
-    partition: int = PARTITION,
     workers: int | None = None,
     on: ClusterUse | None = None,
     force: bool = False,
@@ -96,20 +94,18 @@ def judge_files(
         kind: A verifier that works on this machine, or ``execution``: then rows have tests instead of references.
         columns: Field of an item -> the file's column, for columns that are not recognised by their names.
         prefix: Prefix of the names of the new columns.
-        partition: Number of rows in each partition.
         workers: Number of worker processes, or of solutions that run at once; one per core by default.
         on: A cluster that judges instead of this machine; receives statistics of its nodes.
-        force: Judge everything again.
+        force: Replace an existing target.
 
     Raises:
-        UsageError: The verifier or an option does not exist, the verifier calls model servers, existing partitions were
-            made with other settings, a file already has a column with the name of a new one, or the address is not
-            valid for a cluster.
+        UsageError: The verifier or an option does not exist, the verifier calls model servers, a file already has a
+            column with the name of a new one, or the address is not valid for a cluster.
         FormatError: A file can't be read or written, or the target exists already.
         VerifierError: The verifier is unusable.
         UnsafeError: Solutions would be run with resource limits only.
         RunError: The isolation level is unavailable here; the cluster does not exist, has no usable node, or its nodes
-            have died. Results so far are stored.
+            have died.
     """
     verifier = Registry().load(kind, dict(options))
     sandboxed = cast("SandboxedVerifier", verifier) if verifier.isolation == "sandbox" else None
@@ -123,22 +119,23 @@ def judge_files(
         from workbench.runs.cluster import require_cluster
 
         require_cluster(on.address, workers)
-    made_of = {
-        "verifier": verifier.name,
-        "version": verifier.version,
-        "options": identity(verifier),
-        "prefix": prefix,
-        "partition": partition,
-        **({} if report.isolation is None else {"isolation": report.isolation}),
-    }
-    _require_target(source, target, anew=force)
+    _require_target(source, target, force=force)
     file = row_file(source, columns, prefix, by_tests=sandboxed is not None)
     _require_same_kind(file, target)
-    made_of |= {"input": _file_stamp(source), "columns": file.plan.columns}
     here = workers or os.cpu_count() or 1
     spec = kind, dict(options)
-    with closing(FilePartitions(target, made_of, anew=force)) as parts, step("judging", None, "rows") as advance:
-        sink = _PartitionSink(file, parts, partition, report, advance)
+    refusals = target.with_name(f"_{target.name}{REFUSED}")
+    with ExitStack() as opened, step("judging", None, "rows") as advance:
+        out = opened.enter_context(new_file(target, force=True))
+        write = opened.enter_context(file.writer(out))
+        refused: IO[bytes] | None = None
+
+        def reject(row: Refusal) -> None:
+            nonlocal refused
+            refused = refused or opened.enter_context(new_file(refusals, force=True))
+            refused.write(_refused_line(source, row))
+
+        sink = _FileSink(file, write, reject, report, advance)
         try:
             if sandboxed is not None:
                 _run_solutions(sandboxed, here, sink, report)
@@ -149,15 +146,16 @@ def judge_files(
 
                 judge_on_cluster(verifier, spec, on, sink.chunks(), sink, has_room=sink.has_room)
         except Halt as halt:
-            raise RunError(halt.message, "Judged rows are stored: run the same command again to continue.") from halt
+            raise RunError(halt.message, "Nothing was written: run the command again.") from halt
         sink.finish()
-        if parts.join(file):
-            report.refusals.append(str(refusals_of(target)))
-        drop_partitions(target)
+    if report.refused:
+        report.refusals.append(str(refusals))
+    else:
+        refusals.unlink(missing_ok=True)
     return report
 
 
-def _run_solutions(verifier: SandboxedVerifier, workers: int, sink: _PartitionSink, report: JudgedFiles) -> None:
+def _run_solutions(verifier: SandboxedVerifier, workers: int, sink: _FileSink, report: JudgedFiles) -> None:
     assert report.isolation is not None
     works = (
         [SolutionWork(item=item, form=None, problem=problem_from_tests(item.reference)) for item in chunk]
@@ -166,7 +164,7 @@ def _run_solutions(verifier: SandboxedVerifier, workers: int, sink: _PartitionSi
     judge_solutions(verifier, report.isolation, workers, works, sink, report.cluster, has_room=sink.has_room)
 
 
-def _require_target(source: Path, target: Path, *, anew: bool) -> None:
+def _require_target(source: Path, target: Path, *, force: bool) -> None:
     if source.is_dir():
         raise FormatError(
             f"{source} is a folder.", "Judge its files one by one, in a loop of the shell (docs/machines.md)."
@@ -177,7 +175,7 @@ def _require_target(source: Path, target: Path, *, anew: bool) -> None:
         raise FormatError(f"{target} is a folder.", f"Name a file in it: {target / source.name}")
     if target.exists() and target.samefile(source):
         raise FormatError(f"{target} is the input itself.", "Name another file.")
-    if target.exists() and not (anew or parts_of(target).exists()):
+    if target.exists() and not force:
         raise FormatError(f"{target} exists.", f"Use {opt.force} to judge its rows again.")
 
 
@@ -191,95 +189,75 @@ def _require_same_kind(file: RowFile, target: Path) -> None:
         )
 
 
-def _file_stamp(path: Path) -> list[int]:
-    try:
-        about = path.stat()
-    except OSError as error:
-        raise FormatError(f"{path}: {error.strerror or error}.", "Check the file and its permissions.") from error
-    return [about.st_size, about.st_mtime_ns]
+def _refused_line(path: Path, one: Refusal) -> bytes:
+    line = {
+        "file": str(path),
+        "line": one.line,
+        "field": one.field,
+        "code": one.code,
+        "message": one.message,
+        "raw": one.raw.decode(errors="replace"),
+    }
+    return msgspec.json.encode(line) + b"\n"
 
 
-# -- From rows to partitions.
+# -- From rows to the file.
 
 
-class _OpenPartition:
-    """A partition that waits for verdicts.
-
-    Attributes:
-        first: The number of its first item.
-    """
-
-    def __init__(self, first: int) -> None:
-        self.first = first
-        self.rows: list[Any] = []
-        self.refused: list[Refusal] = []
-        self.found: dict[int, RowVerdict] = {}
-        self.last = self.bytes = 0
-        self.closed = False
-
-    @property
-    def size(self) -> int:
-        return len(self.rows) + len(self.refused)
-
-    def add(self, row: HeldRow | Refusal) -> int:
-        size = _size_of(row)
-        self.bytes += size
-        if isinstance(row, Refusal):
-            self.last = row.line
-            self.refused.append(row)
-        else:
-            self.last = row.item.line
-            self.rows.append(row.own)
-        return size
-
-    @property
-    def is_judged(self) -> bool:
-        return self.closed and len(self.found) == len(self.rows)
+class _PendingRow:
+    def __init__(self, own: Any, size: int) -> None:
+        self.own, self.size = own, size
+        self.found: RowVerdict | None = None
 
 
-def _size_of(row: HeldRow | Refusal) -> int:
-    if isinstance(row, Refusal):
-        return len(row.raw)
+def _size_of(row: HeldRow) -> int:
     item = row.item
     # Of a long row of Parquet only the beginning of its raw bytes is kept.
     return max(len(item.raw), len(item.question) + len(item.reference) + len(item.completion))
 
 
-class _PartitionSink(ResultSink):
-    """Collects verdicts, and writes the partitions in order, each once all its rows have verdicts.
+class _FileSink(ResultSink):
+    """Collects verdicts, and writes the rows in order, in groups whose rows all have verdicts.
 
     Args:
-        most: Maximum number of rows in a partition.
+        write: Writes rows with their verdicts.
+        reject: Writes a rejected row.
     """
 
     def __init__(
-        self, file: RowFile, parts: FilePartitions, most: int, report: JudgedFiles, advance: Callable[[int], None]
+        self,
+        file: RowFile,
+        write: RowWriter,
+        reject: Callable[[Refusal], None],
+        report: JudgedFiles,
+        advance: Callable[[int], None],
     ) -> None:
-        self._file, self._parts, self._most, self._report, self._advance = file, parts, most, report, advance
-        self._open: deque[_OpenPartition] = deque()
+        self._file, self._write, self._reject, self._report, self._advance = file, write, reject, report, advance
+        self._rows: deque[_PendingRow] = deque()
+        self._written = self._bytes = 0
 
     def has_room(self) -> bool:
-        return sum(part.bytes for part in self._open) < _MAX_HELD_BYTES
+        if self._bytes >= _MAX_HELD_BYTES:
+            self._write_judged()
+        return self._bytes < _MAX_HELD_BYTES
 
     def chunks(self) -> Iterator[list[VerifierInput]]:
         number, characters, chunk = 0, 0, list[VerifierInput]()
-        self._count_partitions(self._parts.found, reused=True)
-        self._open.append(_OpenPartition(number))
-        for row in self._file.rows(self._parts.found[-1].last if self._parts.found else 0):
-            if (part := self._open[-1]).size >= self._most or part.bytes >= _PARTITION_BYTES:
-                part.closed = True
-                self._write_judged()
-                part = _OpenPartition(number)
-                self._open.append(part)
-            characters += part.add(row)
+        for row in self._file.rows():
+            self._report.rows += 1
             if isinstance(row, Refusal):
+                self._report.refused += 1
+                self._reject(row)
                 continue
+            size = _size_of(row)
+            self._rows.append(_PendingRow(row.own, size))
+            self._bytes += size
+            characters += size
             chunk.append(_input(row.item, number))
             number += 1
             if len(chunk) >= _CHUNK or characters >= _CHUNK_BYTES:
                 yield chunk
                 characters, chunk = 0, []
-        self._open[-1].closed = True
         yield chunk
 
     def store(self, results: Sequence[tuple[int, Verdict]], found: Mapping[bytes, Verdict] = {}) -> None:
@@ -294,36 +272,34 @@ class _PartitionSink(ResultSink):
     def note_provenance(self, provenance: Provenance) -> None:
         self._report.provenance = provenance
 
-    def _add_verdicts(self, found: Sequence[tuple[int, RowVerdict]]) -> None:
-        for item, one in found:
-            part = next(part for part in reversed(self._open) if part.first <= item)
-            part.found[item] = one
-        self._advance(len(found))
-        self._write_judged()
-
     def finish(self) -> None:
         self._write_judged()
-        assert not self._open
+        assert not self._rows
+
+    def _add_verdicts(self, found: Sequence[tuple[int, RowVerdict]]) -> None:
+        for item, one in found:
+            self._rows[item - self._written].found = one
+        self._advance(len(found))
+        if len(self._rows) >= _GROUP_ROWS and self._rows[_GROUP_ROWS - 1].found is not None:
+            self._write_judged()
 
     def _write_judged(self) -> None:
-        while self._open and self._open[0].is_judged:
-            part = self._open.popleft()
-            if part.size:
-                judged = [(row, part.found[part.first + place]) for place, row in enumerate(part.rows)]
-                self._parts.put(self._file, judged, part.refused, part.last)
-                self._count_partitions(self._parts.found[-1:])
+        judged: list[tuple[Any, RowVerdict]] = []
+        while self._rows and (found := self._rows[0].found) is not None:
+            row = self._rows.popleft()
+            self._bytes -= row.size
+            judged.append((row.own, found))
+            self._count_verdict(found)
+        self._written += len(judged)
+        self._write(judged)
 
-    def _count_partitions(self, found: Sequence[Partition], *, reused: bool = False) -> None:
-        report = self._report
-        for one in found:
-            report.rows += one.rows
-            report.reused += one.rows if reused else 0
-            report.refused += one.refused
-            if report.forgeable is not None:
-                report.forgeable += one.forgeable
-            for counts, more in ((report.verdicts, one.verdicts), (report.errors, one.errors)):
-                for word, count in more.items():
-                    counts[word] = counts.get(word, 0) + count
+    def _count_verdict(self, found: RowVerdict) -> None:
+        report, verdict = self._report, found.verdict
+        report.verdicts[verdict.outcome.word] = report.verdicts.get(verdict.outcome.word, 0) + 1
+        if verdict.outcome is Outcome.ERROR:
+            report.errors[verdict.reason or ""] = report.errors.get(verdict.reason or "", 0) + 1
+        if report.forgeable is not None:
+            report.forgeable += found.is_forgeable
 
 
 def _input(item: ItemRecord, number: int) -> VerifierInput:

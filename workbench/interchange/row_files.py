@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache, partial
 from itertools import groupby
 from pathlib import Path
@@ -55,6 +55,10 @@ class RowVerdict(NamedTuple):
         return self.verdict.outcome is Outcome.CORRECT and any(one.forgeable for one in self.runs.values())
 
 
+RowWriter = Callable[[Sequence[tuple[Any, RowVerdict]]], None]
+"""Writes rows with the new columns, from the rows' own data and their results."""
+
+
 class HeldRow(NamedTuple):
     item: ItemRecord
     own: Any
@@ -76,8 +80,8 @@ class RowFile(ABC):
         self.kinds = tuple(columns.values())
 
     @abstractmethod
-    def rows(self, after: int) -> Iterator[HeldRow | Refusal]:
-        """Yield the rows after the row with number ``after``, in order.
+    def rows(self) -> Iterator[HeldRow | Refusal]:
+        """Yield the rows in order.
 
         Raises:
             FormatError: The file can't be read in its format.
@@ -85,12 +89,8 @@ class RowFile(ABC):
         """
 
     @abstractmethod
-    def write(self, file: IO[bytes], judged: Sequence[tuple[Any, RowVerdict]]) -> None:
-        """Write rows with the new columns, from the rows' own data and their results."""
-
-    @abstractmethod
-    def join(self, file: IO[bytes], parts: Sequence[Path]) -> None:
-        """Concatenate several files that `write` wrote."""
+    def writer(self, file: IO[bytes]) -> AbstractContextManager[RowWriter]:
+        """Return a context with a function that writes rows with the new columns."""
 
     def _cells(self, found: RowVerdict) -> tuple[Cell, ...]:
         verdict, runs = found.verdict, found.runs.values()
@@ -116,11 +116,11 @@ class LinesFile(RowFile):
         super().__init__(plan, items, prefix, by_tests=by_tests)
         self._keys = [msgspec.json.encode(name) for name in self.names]
 
-    def rows(self, after: int) -> Iterator[HeldRow | Refusal]:
+    def rows(self) -> Iterator[HeldRow | Refusal]:
         plan = self.plan
         with open_stream(plan.path) as (stream, _):
             rows = documents(stream, plan.container, plan.path, plan.max_line)
-            for item in self._items(row for row in rows if row.line > after):
+            for item in self._items(rows):
                 if isinstance(item, Refusal):
                     yield item
                     continue
@@ -131,58 +131,53 @@ class LinesFile(RowFile):
                             raise self._duplicate_column_error(name)
                 yield HeldRow(item, item.raw)
 
-    def write(self, file: IO[bytes], judged: Sequence[tuple[Any, RowVerdict]]) -> None:
-        for row, found in judged:
-            # An item has keys, so there is text before the comma.
-            own = row.rstrip()[:-1].rstrip()
-            cells = zip(self._keys, map(msgspec.json.encode, self._cells(found)), strict=True)
-            file.write(own + b"".join(b"," + key + b":" + value for key, value in cells) + b"}\n")
+    @contextmanager
+    def writer(self, file: IO[bytes]) -> Iterator[RowWriter]:
+        def write(judged: Sequence[tuple[Any, RowVerdict]]) -> None:
+            for row, found in judged:
+                # An item has keys, so there is text before the comma.
+                own = row.rstrip()[:-1].rstrip()
+                cells = zip(self._keys, map(msgspec.json.encode, self._cells(found)), strict=True)
+                file.write(own + b"".join(b"," + key + b":" + value for key, value in cells) + b"}\n")
 
-    def join(self, file: IO[bytes], parts: Sequence[Path]) -> None:
-        for part in parts:
-            with part.open("rb") as source:
-                shutil.copyfileobj(source, file, 1 << 20)
+        yield write
 
 
 class ParquetTable(RowFile):
     """Parquet: a row's own columns keep their types."""
 
-    def rows(self, after: int) -> Iterator[HeldRow | Refusal]:
+    def rows(self) -> Iterator[HeldRow | Refusal]:
         held: list[tuple[int, RecordBatch]] = []
 
         def rows() -> Iterator[Row]:
-            for first, batch in parquet_batches(self.plan.path, after):
+            for first, batch in parquet_batches(self.plan.path):
                 for name in self.names:
                     if name in batch.schema.names:
                         raise self._duplicate_column_error(name)
                 held[:] = [(first, batch)]
-                yield from (row for row in rows_of_batch(batch, first) if row.line > after)
+                yield from rows_of_batch(batch, first)
 
         for item in self._items(rows()):
             ((first, batch),) = held
             yield item if isinstance(item, Refusal) else HeldRow(item, (batch, item.line - first))
 
-    def write(self, file: IO[bytes], judged: Sequence[tuple[Any, RowVerdict]]) -> None:
+    @contextmanager
+    def writer(self, file: IO[bytes]) -> Iterator[RowWriter]:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
         schema = self._schema()
-        with pq.ParquetWriter(file, schema) as writer:
+        types = schema.types[-len(self.names) :]
+
+        def write(judged: Sequence[tuple[Any, RowVerdict]]) -> None:
             for batch, some in _group_by_batch(judged):
                 kept = batch.take(pa.array([place for place, _ in some], type=pa.int64()))
                 said = zip(*(self._cells(found) for _, found in some), strict=True)
-                types = schema.types[-len(self.names) :]
                 new = [pa.array(cells, type=kind) for cells, kind in zip(said, types, strict=True)]
-                writer.write_batch(pa.RecordBatch.from_arrays([*kept.columns, *new], schema=schema))
+                target.write_batch(pa.RecordBatch.from_arrays([*kept.columns, *new], schema=schema))
 
-    def join(self, file: IO[bytes], parts: Sequence[Path]) -> None:
-        import pyarrow.parquet as pq
-
-        with pq.ParquetWriter(file, self._schema()) as writer:
-            for part in parts:
-                with pq.ParquetFile(part) as source:
-                    for group in range(source.num_row_groups):
-                        writer.write_table(source.read_row_group(group))
+        with pq.ParquetWriter(file, schema) as target:
+            yield write
 
     def _schema(self) -> Schema:
         import pyarrow as pa

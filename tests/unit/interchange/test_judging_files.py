@@ -1,13 +1,10 @@
-"""Files judged without a database: the verdicts of a run, each row once, whatever ends the work, bad rows set aside."""
+"""Files judged without a database: the verdicts of a run, each row once, bad rows set aside."""
 
 from __future__ import annotations
 
 import gzip
 import json
-import os
-import signal
-import subprocess
-import sys
+from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -21,8 +18,7 @@ from tests.background import install_plugin
 from tests.coding import ran
 from workbench.core.errors import FormatError, UsageError
 from workbench.core.project import open_project
-from workbench.data.formats.writing import new_file
-from workbench.interchange import judging_files, partitions
+from workbench.interchange import judging_files
 from workbench.interchange.importing import import_files, plan_import
 from workbench.interchange.judging_files import JudgedFiles, judge_files
 from workbench.runs import executor, runner
@@ -66,7 +62,21 @@ def read(path: Path) -> list[dict[str, Any]]:
 
 
 def judge(source: Path, target: Path, **said: Any) -> JudgedFiles:
-    return judge_files(source, target, partition=said.pop("partition", 7), workers=2, **said)
+    return judge_files(source, target, workers=2, **said)
+
+
+def watch_held_rows(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Return a list of how many rows are in memory whenever one is added."""
+    most: list[int] = []
+
+    class Watched(deque[Any]):
+        def append(self, row: Any) -> None:
+            super().append(row)
+            most.append(len(self))
+
+    monkeypatch.setattr(judging_files, "deque", Watched)
+    monkeypatch.setattr(judging_files, "_GROUP_ROWS", 7)
+    return most
 
 
 @pytest.mark.parametrize("ending", [".jsonl", ".jsonl.gz", ".parquet"])
@@ -123,7 +133,7 @@ def test_types_and_nested_columns_of_parquet_stay(tmp_path: Path) -> None:
     ]
     source = tmp_path / "in.parquet"
     pq.write_table(pa.Table.from_pylist(some, schema=schema), source, row_group_size=300)
-    judge(source, tmp_path / "out.parquet", partition=251)
+    judge(source, tmp_path / "out.parquet")
     before, after = pq.read_table(source), pq.read_table(tmp_path / "out.parquet")
     assert after.select(before.column_names).cast(before.schema).equals(before)
     assert after.schema.field("deep").type == schema.field("deep").type
@@ -148,7 +158,7 @@ def test_bad_rows_stand_apart_with_file_line_and_field(tmp_path: Path) -> None:
     for (bad, _, _), one in zip(BAD, good[1:], strict=True):
         mixed += [bad, one]
     source = lines(tmp_path / "in.jsonl", mixed)
-    report = judge(source, tmp_path / "out.jsonl", partition=3)
+    report = judge(source, tmp_path / "out.jsonl")
     assert [one["completion_id"] for one in read(tmp_path / "out.jsonl")] == [one["completion_id"] for one in good]
     refused = read(tmp_path / "_out.jsonl.refused.jsonl")
     assert [(one["file"], one["line"], one["field"], one["code"]) for one in refused] == [
@@ -166,7 +176,7 @@ def test_bad_rows_stand_apart_with_file_line_and_field(tmp_path: Path) -> None:
 def test_a_file_of_bad_rows_alone_is_an_empty_one(tmp_path: Path) -> None:
     table = pa.table({"question": ["q"] * 5, "answer": ["1"] * 5, "completion": pa.array([None] * 5, pa.string())})
     pq.write_table(table, tmp_path / "in.parquet")
-    report = judge(tmp_path / "in.parquet", tmp_path / "out.parquet", partition=2)
+    report = judge(tmp_path / "in.parquet", tmp_path / "out.parquet")
     assert (report.rows, report.refused) == (5, 5)
     assert pq.read_table(tmp_path / "out.parquet").column_names == ["question", "answer", "completion", *NEW]
 
@@ -176,119 +186,27 @@ class Killed(BaseException):
 
 
 @pytest.mark.parametrize("ending", [".jsonl", ".parquet"])
-def test_work_that_was_ended_anywhere_is_gone_on_with(
-    tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Every file that is written is a place to be ended at, before it and after it."""
-    source = tmp_path / f"in{ending}"
+def test_work_that_was_ended_leaves_nothing(tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    source, target = tmp_path / f"in{ending}", tmp_path / f"out{ending}"
     if ending == ".parquet":
         pq.write_table(pa.Table.from_pylist(rows(40)), source, row_group_size=16)
     else:
         lines(source, [*rows(20), "no row", *rows(20, 20)])
-    judge(source, tmp_path / f"whole{ending}")
-    whole, write = read(tmp_path / f"whole{ending}"), new_file
-    written = 0
+    made = judging_files._input
 
-    class Ending:
-        def __init__(self, *given: Any, **more: Any) -> None:
-            self._file = write(*given, **more)
-
-        def __enter__(self) -> Any:
-            nonlocal written
-            written += 1
-            if written == at and before:
-                raise Killed
-            return self._file.__enter__()
-
-        def __exit__(self, *error: Any) -> None:
-            self._file.__exit__(*error)
-            if written == at and not before:
-                raise Killed
-
-    monkeypatch.setattr(partitions, "new_file", Ending)
-    at, ends = 1, 0
-    while True:
-        for first in (True, False):
-            before, written = first, 0
-            try:
-                report = judge(source, tmp_path / f"out{ending}")
-            except Killed:
-                ends += 1
-                continue
-            break
-        else:
-            at += 1
-            continue
-        break
-    assert ends > 8
-    assert read(tmp_path / f"out{ending}") == whole
-    assert report.reused == report.rows
-    assert not list(tmp_path.glob("out*parts*"))
-
-
-@pytest.mark.soak
-def test_a_process_that_is_killed_judges_only_what_is_missing(tmp_path: Path) -> None:
-    source = lines(tmp_path / "in.jsonl", rows(4000))
-    target = tmp_path / "out.jsonl"
-    command = [sys.executable, "-m", "workbench", "judge-file", str(source), str(target), "--partition", "100"]
-    kills = 0
-    while not target.exists():
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        wanted = len(list((tmp_path / "out.jsonl.parts").glob("*.json"))) + 6
-        while process.poll() is None:
-            if kills < 3 and len(list((tmp_path / "out.jsonl.parts").glob("*.json"))) >= wanted:
-                os.kill(process.pid, signal.SIGKILL)
-                kills += 1
-                break
-        process.wait()
-    assert kills == 3
-    found = read(target)
-    assert [one["completion_id"] for one in found] == [f"c{number}" for number in range(4000)]
-    assert not list(tmp_path.glob("out.jsonl.parts*"))
-
-
-def test_what_is_there_is_not_judged_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    source = lines(tmp_path / "in.jsonl", rows(21))
-    shown, over = list[int](), False
-    judged = judging_files._input
-
-    def counting(item: Any, number: int) -> Any:
-        shown.append(item.line)
-        if item.line == 16 and not over:
+    def ending_at(item: Any, number: int) -> Any:
+        if number == 30:
             raise Killed
-        return judged(item, number)
+        return made(item, number)
 
-    monkeypatch.setattr(judging_files, "_input", counting)
-    with pytest.raises(Killed):
-        judge(source, tmp_path / "out.jsonl", partition=5)
-    shown.clear()
-    over = True
-    there = len(list((tmp_path / "out.jsonl.parts").glob("*.json"))) - 1
-    report = judge(source, tmp_path / "out.jsonl", partition=5)
-    assert shown == list(range(5 * there + 1, 22))
-    assert report.reused == 5 * there
-
-
-def test_other_work_is_not_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    source, target = lines(tmp_path / "in.jsonl", rows(21)), tmp_path / "out.jsonl"
-    join = partitions.FilePartitions.join
-    monkeypatch.setattr(partitions.FilePartitions, "join", lambda *_: (_ for _ in ()).throw(Killed()))
+    monkeypatch.setattr(judging_files, "_GROUP_ROWS", 5)
+    monkeypatch.setattr(judging_files, "_input", ending_at)
     with pytest.raises(Killed):
         judge(source, target)
-    monkeypatch.setattr(partitions.FilePartitions, "join", join)
-    for words, said in (
-        ("prefix", {"prefix": "a_"}),
-        ("partition", {"partition": 8}),
-        ("verifier, version, options", {"kind": "exact"}),
-        ("columns", {"columns": {"reference": "question", "question": "answer"}}),
-    ):
-        with pytest.raises(UsageError, match=f"was started with another {words}"):
-            judge(source, target, **said)
-    lines(source, rows(22))
-    with pytest.raises(UsageError, match="was started with another input"):
-        judge(source, target)
-    assert judge(source, target, force=True).rows == 22
-    assert len(read(target)) == 22
+    assert [path.name for path in tmp_path.iterdir()] == [source.name]
+    monkeypatch.setattr(judging_files, "_input", made)
+    assert judge(source, target).rows == (41 if ending == ".jsonl" else 40)
+    assert [one["completion_id"] for one in read(target)] == [f"c{number}" for number in range(40)]
 
 
 def test_a_new_columns_name_that_is_taken_is_told(tmp_path: Path) -> None:
@@ -333,14 +251,6 @@ def test_verifiers_that_ask_model_servers_are_refused(tmp_path: Path) -> None:
         )
 
 
-def test_two_processes_do_not_work_on_one_file(tmp_path: Path) -> None:
-    source = lines(tmp_path / "in.jsonl", rows(3))
-    other = partitions.FilePartitions(tmp_path / "out.jsonl", {}, anew=False)
-    with pytest.raises(UsageError, match="Another process works on"):
-        judge(source, tmp_path / "out.jsonl")
-    other.close()
-
-
 @pytest.mark.few(2)
 @pytest.mark.parametrize("workers", [1, 2])
 def test_rows_that_workers_are_slow_with_keep_no_more_of_the_file_in_memory_than_is_meant(
@@ -355,26 +265,10 @@ def test_rows_that_workers_are_slow_with_keep_no_more_of_the_file_in_memory_than
     monkeypatch.setattr(judging_files, "_CHUNK_BYTES", 4 * size)
     monkeypatch.setattr(judging_files, "_MAX_HELD_BYTES", 20 * size)
     monkeypatch.setattr(executor, "BATCH_ITEMS", 4)
-    add, put = judging_files._OpenPartition.add, partitions.FilePartitions.put
-    held, most = 0, list[int]()
-
-    def adding(self: Any, row: Any) -> int:
-        nonlocal held
-        held += 1
-        most.append(held)
-        return add(self, row)
-
-    def putting(self: Any, file: Any, judged: Any, refused: Any, last: int) -> None:
-        nonlocal held
-        put(self, file, judged, refused, last)
-        held -= len(judged) + len(refused)
-
-    monkeypatch.setattr(judging_files._OpenPartition, "add", adding)
-    monkeypatch.setattr(partitions.FilePartitions, "put", putting)
+    most = watch_held_rows(monkeypatch)
     source, target = lines(tmp_path / "in.jsonl", some), tmp_path / "out.jsonl"
-    report = judge_files(source, target, "staged", partition=7, workers=workers)
+    report = judge_files(source, target, "staged", workers=workers)
     assert (report.rows, report.verdicts) == (600, {"correct": 598, "abstain": 2})
     assert [row["reason"] for row in read(target)].count("timeout") == 2
-    assert held == 0
-    # Those up to it, those that may stand behind it, a chunk, and the batches of two workers and of this process.
-    assert 20 <= max(most) <= 7 + 20 + 7 + 4 + 3 * 4
+    # Those that may stand behind it, a chunk, and the batches of two workers and of this process.
+    assert 20 <= max(most) <= 20 + 7 + 4 + 3 * 4

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
 import sys
-import time
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
@@ -20,14 +16,13 @@ import pytest
 from click.testing import CliRunner
 
 import workbench
-from tests.background import PATIENCE_S
 from tests.evolving_served import need_a_sandbox
-from tests.unit.interchange.test_judging_files import lines, read
+from tests.unit.interchange.test_judging_files import lines, read, watch_held_rows
 from workbench.app.cli import root
 from workbench.core.code import Execution
 from workbench.core.errors import FormatError, UsageError
 from workbench.core.run import ClusterUse
-from workbench.interchange import judging_files, partitions
+from workbench.interchange import judging_files
 from workbench.interchange.judging_files import JudgedFiles, judge_files
 from workbench.verifiers.execution.pool import SandboxPool
 
@@ -67,7 +62,7 @@ def rows(count: int) -> list[dict[str, Any]]:
 
 
 def judge(source: Path, target: Path, **said: Any) -> JudgedFiles:
-    said = {"partition": 7, "workers": 2, **said}
+    said = {"workers": 2, **said}
     return judge_files(source, target, "execution", said.pop("options", {"timeout": "0.5"}), **said)
 
 
@@ -202,13 +197,8 @@ def test_passes_that_could_be_forged_and_solutions_that_did_not_run_are_counted(
 
     monkeypatch.setattr(SandboxPool, "turn", turn)
     source, target = lines(tmp_path / "in.jsonl", some), tmp_path / "out.jsonl"
-    ends = partitions.FilePartitions.join
-    monkeypatch.setattr(partitions.FilePartitions, "join", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
-    with pytest.raises(KeyboardInterrupt):
-        judge(source, target)
-    monkeypatch.setattr(partitions.FilePartitions, "join", ends)
     report = judge(source, target)
-    assert report.reused == report.rows == 24
+    assert report.rows == 24
     assert report.forgeable == 3
     assert report.errors == {"harness_killed": 2, "no_runner": 1}
     assert report.verdicts["error"] == 3
@@ -223,47 +213,8 @@ def test_passes_that_could_be_forged_and_solutions_that_did_not_run_are_counted(
 
 
 def command(source: Path, target: Path, *words: str) -> list[str]:
-    given = ["--verifier", "execution", "--partition", "20", *words]
+    given = ["--verifier", "execution", *words]
     return [sys.executable, "-m", "workbench", "judge-file", str(source), str(target), *given]
-
-
-@pytest.mark.soak
-@pytest.mark.parametrize("ending", [".jsonl", pytest.param(".parquet", marks=pytest.mark.soak)])
-def test_a_process_that_is_killed_leaves_no_sandbox_and_is_gone_on_with(tmp_path: Path, ending: str) -> None:
-    source = write(tmp_path / f"in{ending}", rows(300))
-    target, whole = tmp_path / f"out{ending}", tmp_path / f"whole{ending}"
-    kills, reused = 0, 0
-    while not target.exists():
-        there = len(list(Path(f"{target}.parts").glob("*.json")))
-        process = subprocess.Popen([*command(source, target), "--json"], stdout=subprocess.PIPE, text=True)
-        started: list[psutil.Process] = []
-        while process.poll() is None and kills < 2:
-            if len(list(Path(f"{target}.parts").glob("*.json"))) > there + 3:
-                started = psutil.Process(process.pid).children(recursive=True)
-                os.kill(process.pid, signal.SIGKILL)
-                kills += 1
-                break
-            time.sleep(0.01)
-        said, _ = process.communicate()
-        for one in started:
-            one.wait(PATIENCE_S)
-        reused = json.loads(said)["reused"] if process.returncode == 0 else 0
-    assert kills == 2
-    assert reused >= 80
-    judge(source, whole, options={}, partition=20)
-    assert target.read_bytes() == whole.read_bytes()
-
-
-def test_what_was_begun_at_another_level_is_not_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    source, target = lines(tmp_path / "in.jsonl", rows(21)), tmp_path / "out.jsonl"
-    join = partitions.FilePartitions.join
-    monkeypatch.setattr(partitions.FilePartitions, "join", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
-    with pytest.raises(KeyboardInterrupt):
-        judge(source, target)
-    monkeypatch.setattr(partitions.FilePartitions, "join", join)
-    monkeypatch.setattr(judging_files, "level_of", lambda *_, **__: "L2")
-    with pytest.raises(UsageError, match="was started with another isolation"):
-        judge(source, target)
 
 
 @pytest.mark.soak
@@ -277,30 +228,14 @@ def test_a_slow_row_keeps_no_more_of_the_file_in_memory_than_is_meant(
     size = len(json.dumps(some[5]))
     monkeypatch.setattr(judging_files, "_CHUNK_BYTES", 4 * size)
     monkeypatch.setattr(judging_files, "_MAX_HELD_BYTES", 20 * size)
-    add, put = judging_files._OpenPartition.add, partitions.FilePartitions.put
-    held, most = 0, list[int]()
-
-    def adding(self: Any, row: Any) -> int:
-        nonlocal held
-        held += 1
-        most.append(held)
-        return add(self, row)
-
-    def putting(self: Any, file: Any, judged: Any, refused: Any, last: int) -> None:
-        nonlocal held
-        put(self, file, judged, refused, last)
-        held -= len(judged) + len(refused)
-
-    monkeypatch.setattr(judging_files._OpenPartition, "add", adding)
-    monkeypatch.setattr(partitions.FilePartitions, "put", putting)
+    most = watch_held_rows(monkeypatch)
     report = judge(
         lines(tmp_path / "in.jsonl", some), tmp_path / "out.jsonl", options={"timeout": "1"}, workers=workers
     )
     assert report.rows == len(most) == 400
     assert read(tmp_path / "out.jsonl")[3]["reason"] == "time_limit"
-    assert held == 0
-    # Those up to it, those that may stand behind it, and a chunk.
-    assert 20 <= max(most) <= 7 + 20 + 7 + 4
+    # Those that may stand behind it, and a chunk.
+    assert 20 <= max(most) <= 20 + 7 + 4
 
 
 def test_a_file_without_rows_is_one(tmp_path: Path) -> None:

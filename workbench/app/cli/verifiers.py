@@ -333,9 +333,6 @@ class JudgeFileOptions(Options, frozen=True, kw_only=True):
         option("Read FIELD from COLUMN, such as completion=response (repeatable).", "--map", metavar="FIELD=COLUMN"),
     ] = ()
     prefix: Annotated[str, option("Prefix of the names of the added columns, such as rules_.", metavar="TEXT")] = ""
-    partition: Annotated[
-        int, option("Number of rows per partition; finished partitions survive an interruption.", ge=1, le=10_000_000)
-    ] = 10_000
     workers: Workers = None
     on: OnCluster = None
     force: Force = False
@@ -354,7 +351,7 @@ def judge_file_command(options: JudgeFileOptions) -> Output:
     are outcomes (one letter per test), forgeable (passes that only the sandboxed process reports) and isolation (its
     level). With --on, the nodes of a Ray cluster do the work, with identical output.
 
-    After an interruption the same command continues: it judges only missing partitions. Rejected rows are in
+    OUT appears when all rows are judged; a run over a database continues after an interruption. Rejected rows are in
     _OUT.refused.jsonl, with file, line, field and reason; the exit code is then 3.
     """
     from workbench.data.formats.fields import parse_map
@@ -385,7 +382,5 @@ def _report_lines(done: JudgedFiles) -> Iterator[str]:
     if done.errors:
         reasons = listed([f"{count:,} {reason}" for reason, count in sorted(done.errors.items())])
         yield f"  {'not run' if done.isolation else 'errors'}: {reasons}"
-    if done.reused:
-        yield f"  {done.reused:,} of them had been judged before"
     if done.refused:
         yield f"  {counted(done.refused, 'row')} could not be judged: {', '.join(done.refusals)}"

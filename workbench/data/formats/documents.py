@@ -328,11 +328,8 @@ def rows_of_batch(batch: RecordBatch, first: int) -> Iterator[Row]:
         yield SourceDocument(number, document, document[:KEPT_RAW], faults=faults)
 
 
-def parquet_batches(path: Path, after: int = 0) -> Iterator[tuple[int, RecordBatch]]:
+def parquet_batches(path: Path) -> Iterator[tuple[int, RecordBatch]]:
     """Yield a Parquet file in batches of a few hundred rows, each with the number of its first row.
-
-    Args:
-        after: Skip batches without a row after this number.
 
     Raises:
         FormatError: The file can't be read, or pyarrow is not installed.
@@ -345,17 +342,10 @@ def parquet_batches(path: Path, after: int = 0) -> Iterator[tuple[int, RecordBat
     require_input(path)
     try:
         with pq.ParquetFile(path) as file:
-            metadata, first = file.metadata, 1
-            at_once = _rows_at_once(path, metadata)
-            for group in range(metadata.num_row_groups):
-                rows = metadata.row_group(group).num_rows
-                if first + rows - 1 > after:
-                    at = first
-                    for batch in file.iter_batches(batch_size=at_once, row_groups=[group]):
-                        if at + batch.num_rows - 1 > after:
-                            yield at, batch
-                        at += batch.num_rows
-                first += rows
+            first = 1
+            for batch in file.iter_batches(batch_size=_rows_at_once(path, file.metadata)):
+                yield first, batch
+                first += batch.num_rows
     except (pa.ArrowException, OSError) as error:
         reason = str(error).rstrip(".")
         raise FormatError(f"{path}: not a readable Parquet file: {reason}.", "Write it again.") from error

@@ -260,7 +260,7 @@ class _FileSink(ResultSink):
                 characters, chunk = 0, []
         yield chunk
 
-    def store(self, results: Sequence[tuple[int, Verdict]], found: Mapping[bytes, Verdict] = {}) -> None:
+    def store(self, results: Sequence[tuple[int, Verdict]]) -> None:
         self._add_verdicts([(item, RowVerdict(verdict)) for item, verdict in results])
 
     def store_executed(self, judged: Sequence[tuple[int, Judged]], results: Sequence[TestResult]) -> None:

@@ -15,7 +15,7 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections import OrderedDict, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, wait
 from itertools import islice
 from typing import Any, Final, Generic, Literal, TypeVar
@@ -329,7 +329,7 @@ class LocalExecutor(QueueExecutor[_WaitingTask]):
         assert isinstance(verdict, Verdict)
         key = job.pending.key
         if key is not None and is_repeatable(verdict):
-            self._known.put({key: verdict})
+            self._known.put(key, verdict)
         for one in (job, *(() if key is None else self._shared.pop(key))):
             one.answer.set_result(one.pending.merged(verdict))
             verdict = structs.replace(verdict, ms=0.0)
@@ -377,13 +377,13 @@ class RecentVerdicts:
             self._found.move_to_end(key)
             return structs.replace(found, ms=0.0)
 
-    def put(self, found: Mapping[bytes, Verdict]) -> None:
+    def put(self, key: bytes, verdict: Verdict) -> None:
+        texts = (verdict.detail, verdict.reference_final, verdict.candidate_final)
+        if sum(len(text or "") for text in texts) > _LONGEST_REMEMBERED:
+            return
         with self._lock:
-            for key, verdict in found.items():
-                texts = (verdict.detail, verdict.reference_final, verdict.candidate_final)
-                if sum(len(text or "") for text in texts) <= _LONGEST_REMEMBERED:
-                    self._found[key] = verdict
-            while len(self._found) > _REMEMBERED:
+            self._found[key] = verdict
+            if len(self._found) > _REMEMBERED:
                 self._found.popitem(last=False)
 
 

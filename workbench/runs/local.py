@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import queue
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from workbench.core.verdict import Verdict, VerifierInput
-from workbench.runs.executor import FirstAnswer, LocalExecutor, is_repeatable
-from workbench.verifiers.base import AnyVerifier, Pending, Verifier, identity
+from workbench.runs.executor import FirstAnswer, LocalExecutor
+from workbench.verifiers.base import AnyVerifier, Verifier
 
 if TYPE_CHECKING:
     from workbench.core.code import Provenance
@@ -35,15 +34,11 @@ T = TypeVar("T")
 class ResultSink:
     """Receives the results of a run; subclasses store what they need."""
 
-    def store(self, results: Sequence[tuple[int, Verdict]], found: Mapping[bytes, Verdict] = {}) -> None:
-        """Commit verdicts, each with its item's row id, and in the same transaction workers' results by key."""
+    def store(self, results: Sequence[tuple[int, Verdict]]) -> None:
+        """Commit verdicts, each with its item's row id."""
 
     def store_executed(self, judged: Sequence[tuple[int, Judged]], results: Sequence[TestResult]) -> None:
         """Commit verdicts, each with its item's row id, together with the test results they are based on."""
-
-    def recall(self, key: bytes) -> Verdict | None:
-        """Return a worker's result for a key that an earlier run has stored."""
-        return None
 
     def check(self) -> None:
         """Raise to end the work; called a few times a second."""
@@ -92,7 +87,7 @@ def judge_locally(
     """
     judge = cast("Verifier", verifier)
     with LocalExecutor(judge, spec, workers) as executor:
-        run = _LocalRun(judge, executor, sink, has_room)
+        run = _LocalRun(executor, sink, has_room)
         for item, answer in executor.answers(_items_in(chunks, sink)):
             run.take(item, answer)
         run.finish()
@@ -105,31 +100,22 @@ def _items_in(chunks: Iterable[list[VerifierInput]], sink: ResultSink) -> Iterat
 
 
 class _LocalRun:
-    def __init__(
-        self, verifier: Verifier, executor: LocalExecutor, sink: ResultSink, has_room: Callable[[], bool]
-    ) -> None:
+    def __init__(self, executor: LocalExecutor, sink: ResultSink, has_room: Callable[[], bool]) -> None:
         self._executor, self._sink, self._has_room = executor, sink, has_room
-        self._identity = hashlib.sha256(f"{identity(verifier)}\n{verifier.version}\n".encode())
-        self._answered: queue.SimpleQueue[tuple[VerifierInput, bytes | None, Future[Verdict]]] = queue.SimpleQueue()
+        self._answered: queue.SimpleQueue[tuple[VerifierInput, Future[Verdict]]] = queue.SimpleQueue()
         self._count = self._characters = 0
         self._ready: list[tuple[int, Verdict]] = []
-        self._found: dict[bytes, Verdict] = {}
         self._stored = time.monotonic()
 
     def take(self, item: VerifierInput, answer: FirstAnswer) -> None:
-        key = None
-        if isinstance(answer, Pending) and answer.key is not None:
-            key = self._verifier_key(answer.key)
-            answer = self._executor.with_known_result(answer)
-            if isinstance(answer, Pending) and (known := self._sink.recall(key)) is not None:
-                answer = answer.merged(known)
+        answer = self._executor.with_known_result(answer)
         if isinstance(answer, Verdict):
             self._ready.append((item.item, answer))
         else:
             self._count += 1
             self._characters += item.characters
             waiting = self._executor.later(item, answer)
-            waiting.add_done_callback(lambda done: self._answered.put((item, key, done)))
+            waiting.add_done_callback(lambda done: self._answered.put((item, done)))
         while self._is_full():
             self._collect(_WAIT_S)
         if self._count:
@@ -159,22 +145,14 @@ class _LocalRun:
         get = partial(self._answered.get, timeout=timeout) if timeout else self._answered.get_nowait
         try:
             while True:
-                item, key, answer = get()
+                item, answer = get()
                 get = self._answered.get_nowait
                 self._count -= 1
                 self._characters -= item.characters
-                verdict = answer.result()
-                self._ready.append((item.item, verdict))
-                if key is not None and is_repeatable(verdict):
-                    self._found[key] = verdict
+                self._ready.append((item.item, answer.result()))
         except queue.Empty:
             if timeout:
                 self._sink.check()
-
-    def _verifier_key(self, key: bytes) -> bytes:
-        digest = self._identity.copy()
-        digest.update(key)
-        return digest.digest()
 
     def _store_if_due(self) -> None:
         if len(self._ready) >= MAX_GROUP_VERDICTS or time.monotonic() - self._stored > _GROUP_S:
@@ -185,7 +163,6 @@ class _LocalRun:
 
     def _store(self) -> None:
         for start in range(0, len(self._ready), MAX_GROUP_VERDICTS):
-            self._sink.store(self._ready[start : start + MAX_GROUP_VERDICTS], self._found)
-            self._found = {}
+            self._sink.store(self._ready[start : start + MAX_GROUP_VERDICTS])
         self._ready = []
         self._stored = time.monotonic()

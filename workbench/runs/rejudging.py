@@ -38,7 +38,7 @@ from workbench.runs.configuring import bound_run
 from workbench.runs.lease import LeaseLost, claim_runner
 from workbench.runs.local import ResultSink, judge_locally
 from workbench.runs.run_status import estimate_of, run_row
-from workbench.runs.store import calls, verdicts
+from workbench.runs.store import calls
 from workbench.runs.store.verifier_inputs import inputs
 from workbench.runs.trust import require_trust
 from workbench.statistics.records.probe import JUDGES_NOTHING
@@ -338,12 +338,9 @@ class _VerdictRelay(ResultSink):
             self._stream.write(pack(message))
             self._stream.flush()
 
-    def store(self, results: Sequence[tuple[int, Verdict]], found: Mapping[bytes, Verdict] = {}) -> None:
+    def store(self, results: Sequence[tuple[int, Verdict]]) -> None:
         for item, verdict in results:
             self.put(Rejudged(item, verdict))
-
-    def recall(self, key: bytes) -> Verdict | None:
-        return verdicts.get(self._database.reader(), key)
 
     def check(self) -> None:
         """Renew the heartbeat.

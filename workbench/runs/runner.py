@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -185,18 +185,10 @@ class _Sink(ResultSink):
         self.stored = 0
         self._looked = 0.0
 
-    def store(self, results: Sequence[tuple[int, Verdict]], found: Mapping[bytes, Verdict] = {}) -> None:
+    def store(self, results: Sequence[tuple[int, Verdict]]) -> None:
         if results:
-
-            def put(connection: sqlite3.Connection) -> None:
-                verdicts.put(connection, self._run, results)
-                verdicts.remember(connection, self._run, found)
-
-            self._lease.store(put)
+            self._lease.store(partial(verdicts.put, run=self._run, results=results))
             self.stored += len(results)
-
-    def recall(self, key: bytes) -> Verdict | None:
-        return verdicts.get(self._database.reader(), key)
 
     def check(self) -> None:
         if time.monotonic() - self._looked < _POLL_S:
@@ -253,7 +245,6 @@ def _complete_if_done(run: RunRow, connection: sqlite3.Connection) -> bool:
         runs.expect(connection, run.id, stored + chosen.items - chosen.stored)
         return False
     runs.complete(connection, run.id, stored)
-    verdicts.drop_older(connection, run.id)
     return True
 
 

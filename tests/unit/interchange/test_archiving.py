@@ -43,7 +43,6 @@ NEVER = {
     "changes": "what copies of the figures are kept by",
     "task_states": "derived from the label events",
     "item_states": "derived from the label events",
-    "verdict_cache": "what verifiers in workers find anew",
     "bundles": "a bundle comes home to the database that made it, and to no other",
     "bundle_items": "as bundles",
     "bundle_pass": "what an archive of a bundle holds is not a bundle any more",

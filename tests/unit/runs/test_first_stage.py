@@ -8,7 +8,7 @@ import os
 import subprocess
 import threading
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -139,7 +139,7 @@ class _Kept(ResultSink):
     def __init__(self) -> None:
         self.found: dict[int, Verdict] = {}
 
-    def store(self, results: Sequence[tuple[int, Verdict]], found: Mapping[bytes, Verdict] = {}) -> None:
+    def store(self, results: Sequence[tuple[int, Verdict]]) -> None:
         assert not self.found.keys() & dict(results).keys()
         self.found.update(results)
 

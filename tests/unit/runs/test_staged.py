@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from threading import Event
@@ -71,11 +71,6 @@ def lines(project: Project) -> list[VerdictLine]:
     return list(verdict_lines(project, "staged"))
 
 
-def cached(project: Project) -> int:
-    count: int = project.database.reader().execute("SELECT count(*) FROM verdict_cache").fetchone()[0]
-    return count
-
-
 def no_pool(*_: object) -> Any:
     raise AssertionError("workers were started")
 
@@ -104,25 +99,10 @@ def test_equal_comparisons_are_made_once(project: Project) -> None:
     assert [line.candidate_final for line in lines(project)] == ["later a", "later b"] * 20
 
 
-def test_what_was_compared_before_is_not_asked_again(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    add(project, "later a", "later b", "now")
-    run(project)
-    first = lines(project)
-    monkeypatch.setattr(executor, "WorkerPool", no_pool)
-    add(project, "later b", "now", "later a", dataset="again")
-    ended = run(project)
-    assert (ended.state, ended.done, len(asked(project))) == ("complete", 6, 2)
-    again = lines(project)[3:]
-    for old, new in ((first[1], again[0]), (first[0], again[2])):
-        assert (new.verdict, new.score, new.reason, new.rule, new.detail, new.candidate_span) == (
-            (old.verdict, old.score, old.reason, old.rule, old.detail, old.candidate_span)
-        )
-
-
 def test_what_has_no_first_stage_is_asked_of_every_item(project: Project) -> None:
     add(project, *["later a"] * 4)
     assert run(project, "slow-apart").reasons == {"slept": 4}
-    assert (sorted(asked(project)), cached(project)) == ([1, 2, 3, 4], 0)
+    assert sorted(asked(project)) == [1, 2, 3, 4]
 
 
 def test_another_version_or_configuration_asks_anew(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,21 +116,6 @@ def test_another_version_or_configuration_asks_anew(project: Project, monkeypatc
     start(project, "staged", {**options(project), "ms": "2"}, name="slower")
     Runner(project.database, lease).work()
     assert asked(project) == [1, 1, 1]
-
-
-def test_a_newer_version_s_complete_run_drops_the_older_one_s_entries(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    add(project, "later a", "later b", "later c")
-    run(project)
-    assert cached(project) == 3
-    monkeypatch.setenv("STAGED_VERSION", "2")
-    run(project)
-    assert cached(project) == 3
-    monkeypatch.setenv("STAGED_VERSION", "1")
-    add(project, "later d", dataset="more")
-    run(project)
-    assert cached(project) == 4
 
 
 @pytest.mark.few(4)
@@ -172,7 +137,6 @@ def test_a_bomb_in_the_second_stage_costs_only_its_own_verdict(
     found = lines(project)[1]
     assert (found.verdict, found.reason, found.candidate_final) == (verdict, reason, bomb)
     assert [line.reason for line in lines(project)] == ["compared", reason, *["quick"] * 5, "compared"]
-    assert cached(project) == 2
     add(project, bomb, dataset="again")
     run(project)
     assert len(asked(project)) == 4
@@ -235,7 +199,6 @@ def test_a_killed_runner_loses_nothing_stored_and_asks_nothing_stored_again(tmp_
         ended = wait(project, info.run)
         assert (ended.state, ended.done, len(stored(project, info.run))) == ("complete", 1_000, 1_000)
         assert not kept & set(asked(project)[read:])
-        assert cached(project) == 500
 
 
 class Sink(ResultSink):
@@ -243,19 +206,14 @@ class Sink(ResultSink):
 
     def __init__(self) -> None:
         self.results: list[tuple[int, Verdict]] = []
-        self.found: dict[bytes, Verdict] = {}
         self.closed = 0
         self.request: Exception | None = None
         self.go_on = Event()
         self.most_waiting = 0
 
-    def store(self, results: Sequence[tuple[int, Verdict]], found: Mapping[bytes, Verdict] = {}) -> None:
+    def store(self, results: Sequence[tuple[int, Verdict]]) -> None:
         assert len(results) <= local.MAX_GROUP_VERDICTS
         self.results += results
-        self.found.update(found)
-
-    def recall(self, key: bytes) -> Verdict | None:
-        return self.found.get(key)
 
     def check(self) -> None:
         if self.request is not None:

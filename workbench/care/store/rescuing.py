@@ -25,7 +25,7 @@ from workbench.interchange.store.archiving import PARTS
 
 Connection = sqlite3.Connection
 Value = str | int | float | bytes | None
-_DERIVED: Final = frozenset({"task_states", "item_states", "changes", "verdict_cache"})
+_DERIVED: Final = frozenset({"task_states", "item_states", "changes"})
 """Tables that can be derived, describe the file itself, or are recomputed: losing them loses nothing."""
 _IDS_BEYOND: Final = 100_000
 """Row ids tried after the last known one."""

@@ -24,10 +24,11 @@ from workbench.core.files import part_folder, remove_leftovers
 Connection = sqlite3.Connection
 OLDEST: Final = 16
 """The oldest version that is read; those before it were never released."""
-FILLS: Final[tuple[tuple[Callable[[Connection], object], ...], ...]] = ((), (), ())
+FILLS: Final[tuple[tuple[Callable[[Connection], object], ...], ...]] = ((), (), (), ())
 """For each later version the functions that fill its new columns and tables; they run without triggers and views."""
 DROPPED: Final[dict[str, tuple[str, ...]]] = {
     "runner": (),
+    "verdict_cache": (),
     "event_seals": (),
     "generation": (),
     "training_alarms": (),

@@ -398,17 +398,6 @@ CREATE TABLE verdict_evidence (
     , FOREIGN KEY (run_id, completion_id, sample) REFERENCES verdicts (run_id, completion_id, sample)
 ) STRICT, WITHOUT ROWID;
 
--- What workers found, by a hash of what they compared; ``run_id`` is the run that asked for it first.
-CREATE TABLE verdict_cache (
-    key BLOB PRIMARY KEY,
-    run_id INTEGER NOT NULL REFERENCES runs (id),
-    outcome INTEGER NOT NULL CHECK (outcome BETWEEN 0 AND 3),
-    score REAL,
-    reason TEXT,
-    rule TEXT,
-    detail TEXT
-) STRICT, WITHOUT ROWID;
-
 
 -- == Calls to model servers: what was asked and answered, every attempt, what a run has used, what a verdict rests on.
 

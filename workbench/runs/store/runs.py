@@ -317,7 +317,6 @@ _HANGING: Final = {
     "verdict_evidence": "pieces of evidence",
     "proposed_types": "proposed types",
     "provenance": "notes of what outcomes depend on",
-    "verdict_cache": "answers of workers",
     "batched_calls": "calls in batches",
     "call_batches": "batches of calls",
     "attempts": "records of calls to model servers",

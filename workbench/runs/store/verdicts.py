@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
 import msgspec
@@ -316,41 +316,6 @@ def _items_in_range(database: Database, run: int, selection: Selection, after: i
         )
         .fetchall()
     )
-
-
-# -- Workers' results, by a hash of the compared values: equal comparisons are made once.
-
-
-def get(connection: sqlite3.Connection, key: bytes) -> Verdict | None:
-    """Return the verdict that a worker reached for a key, without answers and positions; None if none is stored."""
-    row = connection.execute(
-        "SELECT outcome, score, reason, rule, detail FROM verdict_cache WHERE key = ?", (key,)
-    ).fetchone()
-    if row is None:
-        return None
-    return Verdict(outcome=OutcomeCode(row[0]).outcome, score=row[1], reason=row[2], rule=row[3], detail=row[4])
-
-
-def remember(connection: sqlite3.Connection, run: int, found: Mapping[bytes, Verdict]) -> None:
-    connection.executemany(
-        "INSERT OR IGNORE INTO verdict_cache (key, run_id, outcome, score, reason, rule, detail) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?)",
-        [
-            (key, run, verdict.outcome.code, verdict.score, verdict.reason, verdict.rule, verdict.detail)
-            for key, verdict in found.items()
-        ],
-    )
-
-
-def drop_older(connection: sqlite3.Connection, run: int) -> None:
-    """Delete workers' results stored by older runs of the run's verifier: their keys include an outdated version."""
-    older = connection.execute(
-        "SELECT o.id FROM runs AS r JOIN runs AS o ON o.verifier_id = r.verifier_id AND o.id < r.id WHERE r.id = ?",
-        (run,),
-    ).fetchall()
-    if older:
-        marks = ", ".join("?" * len(older))
-        connection.execute(f"DELETE FROM verdict_cache WHERE run_id IN ({marks})", [other for (other,) in older])
 
 
 # -- A run's verdicts with the keys of their items, in the order of import and in short reads.

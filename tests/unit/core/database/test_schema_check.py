@@ -34,7 +34,7 @@ TWELVE = {
     "one column": "BEFORE UPDATE OF {c} ON {t} BEGIN SELECT raise(IGNORE); END",
     "brought back": "AFTER DELETE ON {t} BEGIN INSERT INTO {t} SELECT OLD.*; END",
     "removed elsewhere": "AFTER INSERT ON {t} BEGIN DELETE FROM skips; END",
-    "elsewhere when removed": "BEFORE DELETE ON {t} BEGIN DELETE FROM drafts; DELETE FROM verdict_cache; END",
+    "elsewhere when removed": "BEFORE DELETE ON {t} BEGIN DELETE FROM drafts; DELETE FROM skips; END",
 }
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import random
 import sqlite3
@@ -35,8 +34,8 @@ rows).
 BUSY_MS = 10_000
 _GLANCE_MS = 20
 _LARGE_LOG_PAGES = 16_000
-_TURN_POLL_SECONDS = (0.008, 0.002)
-"""Seconds between checks of whether it is this writer's turn: at first, and after `_LONG_WAIT_SECONDS` of waiting."""
+_RETRY_SECONDS = (0.008, 0.002)
+"""Seconds between attempts to begin a write transaction: at first, and after `_LONG_WAIT_SECONDS` of waiting."""
 _LONG_WAIT_SECONDS = 0.06
 _CONTENT = ("datasets", "completions", "questions", "imports", "annotators", "verifiers", "quarantine")
 """Tables that show whether a database has content: at least one of them then has a row."""
@@ -184,8 +183,8 @@ class Database:
         if connection.in_transaction:
             yield connection
             return
-        with explained(self.path), _write_turn(self.path) as take:
-            _begin(connection, take, patient=patient)
+        with explained(self.path):
+            _begin(connection, patient=patient)
             try:
                 self._require_same_schema(connection)
                 last = journal.last_event_id(connection)
@@ -293,61 +292,24 @@ def _close_or_interrupt(connection: sqlite3.Connection, thread: threading.Thread
         connection.interrupt()
 
 
-@contextmanager
-def _write_turn(path: Path) -> Iterator[Callable[[], bool]]:
-    """Yield a function that tries to take the turn to write, which ends with the block.
-
-    The turn is a lock on the write-ahead log, since SQLite itself has no queue of writers, neither of threads nor of
-    processes. Checking it costs a tenth of a failed ``BEGIN``, so waiting writers leave the processor to the active
-    one. It is only an optimisation: SQLite's own lock decides, and a writer that has waited long tries that one
-    directly.
-    """
-    try:
-        log = os.open(f"{os.path.realpath(path)}-wal", os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
-    except OSError:
-        yield lambda: True
-        return
-
-    def take() -> bool:
-        try:
-            fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        except OSError:
-            # This file system has no such locks: SQLite is used directly.
-            pass
-        return True
-
-    try:
-        yield take
-    finally:
-        # A process forked meanwhile has the file open, too, so closing it here wouldn't end the turn.
-        with suppress(OSError):
-            fcntl.flock(log, fcntl.LOCK_UN)
-        os.close(log)
-
-
-def _begin(connection: sqlite3.Connection, take_turn: Callable[[], bool], *, patient: bool) -> None:
+def _begin(connection: sqlite3.Connection, *, patient: bool) -> None:
     """Begin a write transaction as soon as no other connection has one.
 
     SQLite itself retries less and less often, in the end every 100 ms, so that some of many writers starve. Here a
     writer retries more often the longer it has waited.
     """
     began = time.monotonic()
-    asked = began
-    first, last = _TURN_POLL_SECONDS
+    first, last = _RETRY_SECONDS
     while True:
-        now = time.monotonic()
-        if take_turn() or not patient or now - asked >= _LONG_WAIT_SECONDS:
-            asked = now
-            try:
-                connection.execute("BEGIN IMMEDIATE")
-                return
-            except sqlite3.OperationalError as error:
-                busy = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
-                if not patient or not busy or now - began > BUSY_MS / 1000:
-                    raise
-        time.sleep(random.uniform(0.5, 1) * max(first * (1 - (now - began) / _LONG_WAIT_SECONDS), last))
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            return
+        except sqlite3.OperationalError as error:
+            busy = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+            waited = time.monotonic() - began
+            if not patient or not busy or waited > BUSY_MS / 1000:
+                raise
+        time.sleep(random.uniform(0.5, 1) * max(first * (1 - waited / _LONG_WAIT_SECONDS), last))
 
 
 def open_connection(path: Path) -> sqlite3.Connection:

@@ -287,7 +287,6 @@ def test_a_request_ends_the_workers_at_once(sink: Sink) -> None:
 def test_few_items_wait_at_any_time(sink: Sink, monkeypatch: pytest.MonkeyPatch, text: str, most: int) -> None:
     monkeypatch.setattr(local, "MAX_WAITING_ITEMS", 10)
     monkeypatch.setattr(local, "MAX_WAITING_CHARACTERS", 500)
-    monkeypatch.setattr(sink, "recall", lambda _: None)
     sink.go_on.set()
     judge(sink, (text.format(number) for number in range(200)))
     assert (len(sink.results), len(dict(sink.results))) == (200, 200)

@@ -74,7 +74,7 @@ async def test_tables_match_the_command_line(tmp_path: Path, size: tuple[int, in
 
 
 @pytest.mark.parametrize("size", ONE_SIZE)
-async def test_a_cell_and_a_row_open_their_pair(tmp_path: Path, size: tuple[int, int]) -> None:
+async def test_cell_and_row_open_their_pair(tmp_path: Path, size: tuple[int, int]) -> None:
     project = project_of_three(tmp_path)
     async with opened(project, size=size) as (app, pilot):
         await show(app, pilot, FamilyQuery(protocol="strict"))
@@ -95,7 +95,7 @@ async def test_a_cell_and_a_row_open_their_pair(tmp_path: Path, size: tuple[int,
 
 
 @pytest.mark.soak
-async def test_all_can_be_set_against_one(tmp_path: Path) -> None:
+async def test_all_can_be_compared_with_one(tmp_path: Path) -> None:
     project = project_of_three(tmp_path)
     async with opened(project) as (app, pilot):
         await show(app, pilot)
@@ -125,7 +125,7 @@ async def test_some_of_them_can_be_chosen(tmp_path: Path) -> None:
 
 
 @pytest.mark.soak
-async def test_the_pairs_items_protocol_and_gold_come_along(tmp_path: Path) -> None:
+async def test_pair_keeps_items_protocol_and_gold(tmp_path: Path) -> None:
     project = project_of_three(tmp_path)
     async with opened(project) as (app, pilot):
         await press(pilot, *":c", "enter", "b", "enter", "p", "vertical_line")
@@ -143,7 +143,7 @@ async def test_the_pairs_items_protocol_and_gold_come_along(tmp_path: Path) -> N
 
 
 @pytest.mark.soak
-async def test_what_is_shown_is_saved(tmp_path: Path) -> None:
+async def test_shown_table_is_saved(tmp_path: Path) -> None:
     project = project_of_three(tmp_path)
     async with opened(project) as (app, pilot):
         await show(app, pilot)
@@ -157,7 +157,7 @@ async def test_what_is_shown_is_saved(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("size", ONE_SIZE)
-async def test_hostile_and_long_names_are_only_text(tmp_path: Path, size: tuple[int, int]) -> None:
+async def test_hostile_and_long_names_are_shown_as_text(tmp_path: Path, size: tuple[int, int]) -> None:
     names = [*HOSTILE, "1", "long " * 40]
     project = make_project(tmp_path, [{"gold": place % 2 == 0} for place in range(8)])
     for place, name in enumerate(names):

@@ -1,4 +1,4 @@
-"""What is said beside a verdict: tags, a partial score, unsure, a note; it waits for the label and goes with it."""
+"""Marks on a label: tags, a partial score, unsure, a note; they wait for the label and are stored with it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def stored(project: Project) -> list[Any]:
     return rows(project, "SELECT verdict, tags, partial FROM label_events WHERE kind = 'label' ORDER BY id")
 
 
-async def test_two_keys_say_that_the_reasoning_is_wrong_and_the_label_takes_it(project: Project) -> None:
+async def test_two_keys_mark_wrong_reasoning_on_the_next_label(project: Project) -> None:
     async with desk(project) as it:
         first = it.completion
         await it.press("m", "1")
@@ -39,7 +39,7 @@ async def test_two_keys_say_that_the_reasoning_is_wrong_and_the_label_takes_it(p
     assert stored(project) == [("correct", '["reasoning_wrong"]', None)]
 
 
-async def test_several_tags_stand_together_and_each_comes_off_again(project: Project) -> None:
+async def test_several_tags_can_be_set_and_removed(project: Project) -> None:
     async with desk(project) as it:
         await it.press("m", "7", "m", "2", "m", "3")
         assert "◆ reasoning right  ◆ guessed  ◆ degenerate" in it.line()
@@ -49,7 +49,7 @@ async def test_several_tags_stand_together_and_each_comes_off_again(project: Pro
 
 @pytest.mark.few(5)
 @pytest.mark.parametrize(("key", "score"), list(zip("01234", PARTIAL_SCORES, strict=True)))
-async def test_a_partial_score_in_two_keys(project: Project, key: str, score: float) -> None:
+async def test_partial_score_takes_two_keys(project: Project, key: str, score: float) -> None:
     async with desk(project) as it:
         await it.press("percent_sign", key)
         assert f"◔ {score:g} right" in it.line()
@@ -58,7 +58,7 @@ async def test_a_partial_score_in_two_keys(project: Project, key: str, score: fl
 
 
 @pytest.mark.soak
-async def test_a_partial_score_chosen_again_is_taken_off(project: Project) -> None:
+async def test_partial_score_chosen_again_is_removed(project: Project) -> None:
     async with desk(project) as it:
         await it.press("percent_sign", "2", "percent_sign", "2")
         assert "right" not in it.line()
@@ -68,9 +68,7 @@ async def test_a_partial_score_chosen_again_is_taken_off(project: Project) -> No
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize("size", SIZES)
-async def test_the_menu_shows_every_tag_in_full_and_marks_those_that_hold(
-    project: Project, size: tuple[int, int]
-) -> None:
+async def test_menu_shows_every_tag_and_marks_those_set(project: Project, size: tuple[int, int]) -> None:
     async with desk(project, "amira", size) as it:
         await it.press("m", "4", "m")
         assert all(words in it.text() for words in TAGS.values())
@@ -80,7 +78,7 @@ async def test_the_menu_shows_every_tag_in_full_and_marks_those_that_hold(
         assert "● a quarter (0.25)" in it.text()
 
 
-async def test_on_a_label_they_are_stored_anew_and_undo_takes_them_back(project: Project) -> None:
+async def test_marks_on_a_label_are_stored_as_a_correction_and_undone(project: Project) -> None:
     async with desk(project) as it:
         first = it.completion
         await it.press("ampersand", "1", "m", "1", "percent_sign", "4")
@@ -98,7 +96,7 @@ async def test_on_a_label_they_are_stored_anew_and_undo_takes_them_back(project:
 
 
 @pytest.mark.soak
-async def test_they_wait_while_an_older_label_is_looked_at(project: Project) -> None:
+async def test_marks_wait_while_an_older_label_is_shown(project: Project) -> None:
     async with desk(project) as it:
         await it.press("1")
         second = it.completion
@@ -113,7 +111,7 @@ async def test_they_wait_while_an_older_label_is_looked_at(project: Project) -> 
 
 
 @pytest.mark.soak
-async def test_history_and_the_way_back_show_them(project: Project) -> None:
+async def test_history_and_browsing_back_show_marks(project: Project) -> None:
     async with desk(project) as it:
         await it.press("m", "1", "percent_sign", "4", "1", "left_square_bracket")
         assert "✓ correct  ◆ reasoning wrong  ◔ 1 right" in it.line()
@@ -123,14 +121,14 @@ async def test_history_and_the_way_back_show_them(project: Project) -> None:
 
 
 @pytest.mark.soak
-async def test_an_unsuitable_item_takes_them_too(project: Project) -> None:
+async def test_unsuitable_item_accepts_marks(project: Project) -> None:
     async with desk(project) as it:
         await it.press("m", "7", "x", "5")
     assert stored(project) == [("unsuitable", '["degenerate"]', None)]
 
 
 @pytest.mark.soak
-async def test_a_missing_type_is_said_before_all_the_rest(tmp_path: Path) -> None:
+async def test_missing_type_is_shown_first(tmp_path: Path) -> None:
     project = make(tmp_path, "labelled")
     async with desk(project) as it:
         await it.press("ampersand", "u", "exclamation_mark", "enter", "m", "1", "m", "6", "percent_sign", "4")
@@ -139,7 +137,7 @@ async def test_a_missing_type_is_said_before_all_the_rest(tmp_path: Path) -> Non
     project.close()
 
 
-# -- marks that contradict the verdict ---------------------------------------------------------------------
+# -- Marks that contradict the verdict ---------------------------------------------------------------------
 
 
 @pytest.mark.few(4)
@@ -155,7 +153,7 @@ async def test_a_missing_type_is_said_before_all_the_rest(tmp_path: Path) -> Non
         (("m", "1", "percent_sign", "1"), "1", ("correct", '["reasoning_wrong"]', None)),
     ],
 )
-async def test_what_contradicts_the_verdict_is_asked_about_before_it_is_stored(
+async def test_contradicting_mark_is_confirmed_before_it_is_stored(
     project: Project, keys: tuple[str, ...], meant: str, stored_then: tuple[object, ...]
 ) -> None:
     async with desk(project) as it:
@@ -170,7 +168,7 @@ async def test_what_contradicts_the_verdict_is_asked_about_before_it_is_stored(
         assert it.completion != at
 
 
-async def test_a_mark_that_contradicts_a_stored_verdict_is_asked_about(project: Project) -> None:
+async def test_mark_that_contradicts_a_stored_verdict_is_confirmed(project: Project) -> None:
     async with desk(project) as it:
         await it.press("1", "left_square_bracket", "m", "2")
         assert "Which one do you mean?" in it.text()
@@ -180,7 +178,7 @@ async def test_a_mark_that_contradicts_a_stored_verdict_is_asked_about(project: 
 
 
 @pytest.mark.soak
-async def test_with_a_type_still_wanted_it_is_asked_for_after_what_is_meant(tmp_path: Path) -> None:
+async def test_missing_type_is_requested_after_the_confirmation(tmp_path: Path) -> None:
     project = make(tmp_path, "labelled")
     async with desk(project) as it:
         await it.press("m", "2", "1", "2", "a", "1")

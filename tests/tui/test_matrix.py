@@ -1,4 +1,4 @@
-"""The matrix: a cursor that holds on to keys, whole columns beside names that stay, and data that is only text."""
+"""The matrix widget: a cursor that keeps its keys, whole columns next to fixed names, and data shown as text."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ LONG = "a-very-long-verifier-name-" * 3
 
 
 class Stage(App[None]):
-    """One matrix, and what it says."""
+    """One matrix, and its messages."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.said: list[str] = []
+        self.messages: list[str] = []
 
     def compose(self) -> ComposeResult:
         yield Matrix()
 
     @on(Matrix.Opened)
     def _opened(self) -> None:
-        self.said.append("opened")
+        self.messages.append("opened")
 
 
 def table(names: list[str], groups: int) -> tuple[list[TableColumn], list[MatrixRow]]:
-    """Figures that tell their place."""
+    """Return numbers that encode their position."""
     columns = [TableColumn(f"g{place}", f"G{place}", 0, 0, "right", "low", ("n 9",)) for place in range(groups)]
     rows = [
         MatrixRow(
@@ -66,7 +66,7 @@ async def shown(pilot: Pilot[None], names: list[str], groups: int) -> Matrix:
     return matrix
 
 
-async def test_the_cursor_holds_on_to_its_keys() -> None:
+async def test_cursor_keeps_its_keys() -> None:
     async with Stage().run_test(size=(80, 12)) as pilot:
         matrix = await shown(pilot, ["a", "b", "c"], 4)
         await pilot.press("down", "right", "right")
@@ -89,7 +89,7 @@ async def test_the_cursor_holds_on_to_its_keys() -> None:
 
 
 @pytest.mark.parametrize("width", [40, 80])
-async def test_columns_are_whole_and_the_names_stay(width: int) -> None:
+async def test_columns_are_never_cut_and_names_stay_visible(width: int) -> None:
     async with Stage().run_test(size=(width, 12)) as pilot:
         matrix = await shown(pilot, ["short", LONG], 18)
         seen = set()
@@ -119,7 +119,7 @@ async def test_rows_scroll_under_the_header() -> None:
         assert matrix.cursor == 49 - 6
 
 
-async def test_clicks_move_open_and_name_a_title() -> None:
+async def test_clicks_move_the_cursor_open_cells_and_select_titles() -> None:
     app = Stage()
     async with app.run_test(size=(60, 12)) as pilot:
         matrix = await shown(pilot, ["a", "b"], 2)
@@ -127,14 +127,14 @@ async def test_clicks_move_open_and_name_a_title() -> None:
         await pilot.click(Matrix, offset=place)
         assert (matrix.row_key, matrix.column_key) == ("b", "g1")
         await pilot.click(Matrix, offset=place)
-        assert app.said == ["opened"]
+        assert app.messages == ["opened"]
         await pilot.click(Matrix, offset=(lines(matrix)[0].index("G0"), 0))
         await settle(pilot)
         assert matrix.column_key == "g0"
         assert matrix.sort == Sort("g0")
 
 
-async def test_names_are_only_text() -> None:
+async def test_names_are_shown_as_text() -> None:
     async with Stage().run_test(size=(80, 20)) as pilot:
         matrix = await shown(pilot, [*HOSTILE, "判断者" * 20, "two\nlines"], 2)
         text = lines(matrix)
@@ -161,13 +161,13 @@ async def test_tints_follow_the_theme_and_glyphs_need_none() -> None:
         assert all("▄" in line for line in lines(matrix)[2:4])
 
 
-def test_paths_that_begin_alike_are_told_apart_when_they_are_cut() -> None:
+def test_truncated_paths_keep_their_distinguishing_ends() -> None:
     one, other = (fit_cell(f"math_reasoning/set_{end}", 16) for end in "ab")
     assert one != other
     assert {len(one), len(other)} == {16}
     assert one.startswith("math_")
     assert one.endswith("set_a")
-    # Texts and names that are no path are cut at their end, and what fits is whole.
+    # Other texts and names are truncated at the end, and short ones are complete.
     assert fit_cell("either a/b or b/a it is", 10) == fit("either a/b or b/a it is", 10)
     assert fit_cell("always-incorrect", 10) == fit("always-incorrect", 10)
     assert fit_cell("a/b", 10) == fit("a/b", 10)

@@ -1,4 +1,4 @@
-"""One meaning a key: every action's keys mean what they mean everywhere else."""
+"""One meaning per key: every action's keys mean the same everywhere."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from workbench.config import Settings
 from workbench.labelling.people import add_annotators
 
 DESKS = ("annotate", "adjudicate", "conflict-class")
-"""Prefixes of the screens where people label and adjudicate."""
+"""Prefixes of the screens for labelling and adjudicating."""
 
 
 class Meaning(NamedTuple):
-    """A key with its equivalents, and the verbs it stands for: second parts of ids, or whole ids.
+    """A key with its equivalents, and its verbs: last parts of ids, or whole ids.
 
-    At desks, where people label and adjudicate, a key may have another meaning than elsewhere.
+    On the screens for labelling and adjudicating ("desks"), a key may have another meaning than elsewhere.
     """
 
     keys: str
@@ -169,7 +169,7 @@ def meaning_of(name: str) -> Meaning | None:
     return OF_VERBS.get(name) or OF_VERBS.get(name.partition(".")[2])
 
 
-def test_every_action_has_a_key_whose_meaning_it_is() -> None:
+def test_every_action_has_a_key_with_its_meaning() -> None:
     wrong = []
     for pressed in dict.fromkeys(every_action()):
         meaning = meaning_of(pressed.id)
@@ -178,15 +178,15 @@ def test_every_action_has_a_key_whose_meaning_it_is() -> None:
     assert wrong == []
 
 
-def test_what_is_done_or_tried_by_one_key_of_a_meaning_is_by_the_other_too() -> None:
-    """A form says f4 and a list ctrl+r: who has learnt one of them presses it everywhere."""
+def test_equivalent_keys_work_wherever_one_of_them_does() -> None:
+    """A form shows f4 and a list ctrl+r: a user who has learnt one of them presses it everywhere."""
     for pressed in every_action():
         meaning = meaning_of(pressed.id)
         if meaning is not None and meaning.keys in ("ctrl+r,f4", "ctrl+t,f3"):
             assert {*key_names(pressed.keys)} == {*key_names(meaning.keys)}, pressed
 
 
-def test_what_stands_at_desks_only_is_done_at_desks_only() -> None:
+def test_desk_meanings_are_used_only_at_desks() -> None:
     for pressed in every_action():
         meaning = meaning_of(pressed.id)
         assert meaning is None or not meaning.at_desks or pressed.id.partition(".")[0] in DESKS, pressed
@@ -210,7 +210,7 @@ for module, names in {!r}:
 
 
 @pytest.mark.soak
-def test_a_hint_about_a_screen_that_was_never_opened_has_its_key() -> None:
+def test_hint_about_an_unopened_screen_has_its_key() -> None:
     hints = []
     for file in sorted((ROOT / "workbench" / "app" / "tui").rglob("*.py")):
         module = ".".join(file.relative_to(ROOT).with_suffix("").parts)
@@ -220,11 +220,11 @@ def test_a_hint_about_a_screen_that_was_never_opened_has_its_key() -> None:
     assert [len(line.split()) for line in ran.stdout.splitlines()] == [len(names) for _, names in hints]
 
 
-# -- going about by keys -----------------------------------------------------------------------------
+# -- Navigating by keys -----------------------------------------------------------------------------
 
 
 def listed(app: WorkbenchApp) -> list[str]:
-    """The names of the screens that the menu that goes anywhere offers."""
+    """Return the names of the screens in the go-to menu."""
     assert isinstance(app.screen, GoToScreen)
     return [one.value for one in app.screen.listed]
 
@@ -244,14 +244,14 @@ async def test_any_screen_is_three_keys_away(tmp_path: Path) -> None:
             await settle(pilot)
 
 
-def test_letters_of_screens_are_single_and_unlike() -> None:
+def test_letters_of_screens_are_single_and_unique() -> None:
     letters = [place.letter for place in DESTINATIONS.values()]
     assert len(set(letters)) == len(letters)
     assert {len(letter) for letter in letters} == {1}
 
 
 @pytest.mark.parametrize("size", ONE_SIZE)
-async def test_a_screen_is_gone_to_by_its_name_or_what_is_like_it(tmp_path: Path, size: tuple[int, int]) -> None:
+async def test_screen_is_found_by_its_name_or_a_similar_one(tmp_path: Path, size: tuple[int, int]) -> None:
     async with opened(make_project(tmp_path, numbered(4)), size=size) as (app, pilot):
         for typed in ("acc", "ACCUR", "acuracy", "accuracy", "veri", "runs"):
             await press(pilot, ":", *typed)
@@ -263,7 +263,7 @@ async def test_a_screen_is_gone_to_by_its_name_or_what_is_like_it(tmp_path: Path
 
 
 @pytest.mark.soak
-async def test_an_item_is_gone_to_by_the_end_of_its_id(tmp_path: Path) -> None:
+async def test_item_is_found_by_the_end_of_its_id(tmp_path: Path) -> None:
     project = make_project(tmp_path, [{"completion_id": f"item-{name}"} for name in ("aa11", "bb22")])
     async with opened(project) as (app, pilot):
         await press(pilot, *":bb22", "enter")
@@ -277,7 +277,7 @@ async def test_an_item_is_gone_to_by_the_end_of_its_id(tmp_path: Path) -> None:
 
 
 @pytest.mark.soak
-async def test_a_command_typed_as_a_screen_is_told_where_commands_are(tmp_path: Path) -> None:
+async def test_command_typed_as_a_screen_gets_a_hint_to_the_palette(tmp_path: Path) -> None:
     async with opened(make_project(tmp_path, numbered(4)), size=(80, 24)) as (app, pilot):
         await press(pilot, ":", *"export")
         assert "Commands: esc, then ^p." in str(app.screen.query_one(OptionList).get_option_at_index(0).prompt)
@@ -300,13 +300,13 @@ async def test_annotators_go_to_their_own_screens_only(tmp_path: Path, typed: st
         assert project.database.reader().execute(revealed).fetchone() == (0,)
 
 
-async def test_q_as_a_screen_leaves_the_app(tmp_path: Path) -> None:
+async def test_q_as_a_screen_quits_the_app(tmp_path: Path) -> None:
     async with opened(make_project(tmp_path, numbered(4))) as (app, pilot):
         await pilot.press(*":q", "enter")
         await until(pilot, lambda: not app.is_running)
 
 
-async def test_the_app_is_suspended_in_a_terminal_and_not_in_a_browser(
+async def test_app_is_suspended_in_a_terminal_but_not_in_a_browser(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with opened(make_project(tmp_path, numbered(4))) as (app, _):
@@ -317,7 +317,7 @@ async def test_the_app_is_suspended_in_a_terminal_and_not_in_a_browser(
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize("key", ["q", "escape"])
-async def test_going_back_ends_at_home_which_says_how_to_leave(tmp_path: Path, key: str) -> None:
+async def test_going_back_ends_at_home_which_says_how_to_quit(tmp_path: Path, key: str) -> None:
     async with opened(make_project(tmp_path, numbered(4))) as (app, pilot):
         for name in DESTINATIONS:
             if name != "home":
@@ -333,20 +333,20 @@ async def test_going_back_ends_at_home_which_says_how_to_leave(tmp_path: Path, k
         await until(pilot, lambda: not app.is_running)
 
 
-async def test_what_every_key_does_is_one_key_from_help(tmp_path: Path) -> None:
+async def test_one_key_in_help_lists_all_keys(tmp_path: Path) -> None:
     async with opened(make_project(tmp_path, numbered(4))) as (app, pilot):
         await press(pilot, "question_mark", "question_mark")
         assert isinstance(app.screen, HelpScreen)
-        said = " ".join(" ".join(line.text for line in app.screen.listed).split())
-        assert "f4 ^r Save · Run · Import · Serve" in said
-        assert {one.label for one in every_action() if one.label not in said} == set()
+        notice = " ".join(" ".join(line.text for line in app.screen.listed).split())
+        assert "f4 ^r Save · Run · Import · Serve" in notice
+        assert {one.label for one in every_action() if one.label not in notice} == set()
         await press(pilot, "question_mark")
         assert "f4 ^r" not in " ".join(line.text for line in app.screen.listed)
         await press(pilot, "q")
         assert type(app.screen).__name__ == "HomeScreen"
 
 
-async def test_the_first_line_says_where_one_is(tmp_path: Path) -> None:
+async def test_first_line_shows_the_current_path(tmp_path: Path) -> None:
     async with opened(make_project(tmp_path, numbered(4)), size=(120, 40)) as (app, pilot):
         await press(pilot, *":b", "enter", "enter")
         assert text_of(app, "TitleBar").startswith("Home › Browse › Item  ")
@@ -359,18 +359,18 @@ async def test_the_first_line_says_where_one_is(tmp_path: Path) -> None:
     ("room", "way"),
     [(30, "Home › Accuracy › A, B2 › "), (25, "… › Accuracy › A, B2 › "), (15, "… › A, B2 › "), (9, ""), (0, "")],
 )
-def test_the_way_here_loses_its_beginning_first(room: int, way: str) -> None:
+def test_long_path_is_truncated_at_its_beginning(room: int, way: str) -> None:
     assert path_text(["Home", "Accuracy", "A, B2"], room) == way
 
 
-# -- the documentation -------------------------------------------------------------------------------
+# -- Documentation -----------------------------------------------------------------------------------
 
 
 KEYS = (ROOT / "docs" / "keys.md").read_text(encoding="utf-8")
 MOVED: dict[str, str] = tomllib.loads(KEYS.partition("```toml")[2].partition("```")[0])["keymap"]
 
 
-def test_the_keymap_of_the_documentation_is_valid() -> None:
+def test_documented_keymap_is_valid() -> None:
     assert registry.keymap_problems(MOVED, WorkbenchApp.EVERYWHERE) == []
 
 
@@ -390,7 +390,7 @@ async def test_moved_keys_work(tmp_path: Path) -> None:
 
 
 @pytest.mark.soak
-async def test_the_way_here_does_not_grow_with_jumps_and_ends_where_escape_leads(tmp_path: Path) -> None:
+async def test_path_does_not_grow_with_jumps_and_matches_escape(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(4))
     async with opened(project, size=(120, 40)) as (app, pilot):
 

@@ -1,4 +1,4 @@
-"""Notices do not cover what a person is looking at."""
+"""Notices do not cover the content that the user reads."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from workbench.app.tui.kit.virtual_table import VirtualTable
 
 
 def shown(app: WorkbenchApp) -> list[Toast]:
-    """The notices that take lines of the screen."""
+    """Return the notices that occupy lines of the screen."""
     return [notice for notice in app.screen.query(Toast) if notice.region.height]
 
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize("size", SIZES)
-async def test_the_latest_notice_is_the_last_line_and_covers_no_row(tmp_path: Path, size: tuple[int, int]) -> None:
+async def test_latest_notice_is_the_last_line_and_covers_no_row(tmp_path: Path, size: tuple[int, int]) -> None:
     async with opened(make_project(tmp_path, numbered(60)), size=size) as (app, pilot):
         await press(pilot, *":b", "enter", "end")
         table = app.screen.query_one(VirtualTable)
@@ -38,7 +38,7 @@ async def test_the_latest_notice_is_the_last_line_and_covers_no_row(tmp_path: Pa
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize("size", SIZES)
-async def test_a_notice_covers_no_line_that_is_typed_into(tmp_path: Path, size: tuple[int, int]) -> None:
+async def test_notice_covers_no_input_line(tmp_path: Path, size: tuple[int, int]) -> None:
     async with opened(make_project(tmp_path, numbered(4)), size=size) as (app, pilot):
         await press(pilot, *":b", "enter", "f")
         app.notify("What takes more than one line of the screen. " * 5)

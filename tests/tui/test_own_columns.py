@@ -1,4 +1,4 @@
-"""A table of one's own: its columns in figures, and what its type column holds that is no type."""
+"""A custom table: metrics by its columns, and values of its type column that are not types."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from workbench.measuring.accuracy import accuracy
 LEVEL = "how hard, in words "
 SAYS = ("regex says", "other says")
 HERE = tuple(by for by in GROUPS if by not in TOLD)
-"""What figures are broken down by where no row says its language or difficulty."""
+"""The breakdowns of metrics if no row has a language or difficulty."""
 
 
 def table(folder: Path) -> Path:
@@ -45,7 +45,7 @@ def project(tmp_path: Path) -> Project:
     return found
 
 
-async def test_a_column_that_was_kept_breaks_accuracy_down(project: Project) -> None:
+async def test_accuracy_is_broken_down_by_a_stored_column(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *":y", "enter", "b", *"hard", "enter")
         screen = screen_of(app, AccuracyScreen)
@@ -62,7 +62,7 @@ async def test_a_column_that_was_kept_breaks_accuracy_down(project: Project) -> 
 
 
 @pytest.mark.soak
-async def test_a_group_is_split_by_a_column_that_was_kept(project: Project) -> None:
+async def test_group_is_split_by_a_stored_column(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *":y", "enter", "right", "a", *["down"] * (len(HERE) - 1), "enter")
         screen = screen_of(app, AccuracyScreen)
@@ -70,7 +70,7 @@ async def test_a_group_is_split_by_a_column_that_was_kept(project: Project) -> N
 
 
 @pytest.mark.soak
-async def test_wins_are_counted_by_a_column_that_was_kept(project: Project) -> None:
+async def test_wins_are_counted_by_a_stored_column(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *":compare", "enter", "b", *["b"] * (len(HERE) - 1))
         screen = screen_of(app, CompareScreen)
@@ -81,7 +81,7 @@ async def test_wins_are_counted_by_a_column_that_was_kept(project: Project) -> N
 
 
 @pytest.mark.soak
-async def test_values_that_are_no_types_are_said_where_figures_stand(tmp_path: Path) -> None:
+async def test_invalid_types_are_reported_next_to_metrics(tmp_path: Path) -> None:
     project = open_project(tmp_path / "p.db", create=True)
     plans = plan_import([table(tmp_path)], columns={"subtype": LEVEL}, graders={"regex": "regex says"})
     import_files(project, plans)

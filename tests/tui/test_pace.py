@@ -1,4 +1,4 @@
-"""Annotate: progress and pace, what a label stores of the time it took, breaks, and guidelines that change."""
+"""Annotate: progress and pace, stored times of a label, breaks, and changing guidelines."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def project(tmp_path: Path) -> Iterator[Project]:
 
 
 class Clock:
-    """The clock, and a hand that puts it on."""
+    """A clock that tests advance."""
 
     ahead = 0.0
 
@@ -33,10 +33,10 @@ class Clock:
         return time.perf_counter() + self.ahead
 
 
-# -- progress ---------------------------------------------------------------------------------------
+# -- Progress ---------------------------------------------------------------------------------------
 
 
-async def test_the_title_says_how_far_and_how_fast(project: Project) -> None:
+async def test_title_shows_progress_and_pace(project: Project) -> None:
     async with desk(project, "amira", (120, 40)) as it:
         it.app.at_work = AtWork(clock := Clock())
         it.screen.on_mount()
@@ -70,7 +70,7 @@ async def test_only_a_first_decision_is_called_fast(project: Project) -> None:
 
 
 @pytest.mark.soak
-async def test_a_narrow_terminal_leaves_out_what_matters_least(project: Project) -> None:
+async def test_narrow_terminal_omits_the_least_important_parts(project: Project) -> None:
     async with desk(project, "amira") as it:
         it.app.paces["amira"]._took = dict.fromkeys(range(1000), 9000)
         await it.press("ampersand", "x", "3")
@@ -86,7 +86,7 @@ async def test_a_narrow_terminal_leaves_out_what_matters_least(project: Project)
 
 @pytest.mark.few(3)
 @pytest.mark.parametrize("width", [80, 100, 120])
-async def test_the_first_line_stands_still_while_items_change(project: Project, width: int) -> None:
+async def test_parts_of_the_first_line_keep_their_positions(project: Project, width: int) -> None:
     async with desk(project, "amira", (width, 24)) as it:
         it.app.at_work = AtWork(clock := Clock())
         it.screen.on_mount()
@@ -98,16 +98,16 @@ async def test_the_first_line_stands_still_while_items_change(project: Project, 
             it.app.at_work.touch()
             await it.press(key)
             before, name, _ = str(bar.render()).partition("amira")
-            said = bar.remark.split(" · ")
+            messages = bar.remark.split(" · ")
             seen.append(
-                (before, name, [part.split()[-1] for part in said if part.endswith((" done", " left", " each"))])
+                (before, name, [part.split()[-1] for part in messages if part.endswith((" done", " left", " each"))])
             )
         assert seen == [(seen[0][0], "amira", seen[0][2])] * len(seen)
         assert "Annotate" in seen[0][0]
 
 
 @pytest.mark.soak
-async def test_pace_counts_labels_not_corrections_and_not_what_is_taken_back(project: Project) -> None:
+async def test_pace_excludes_corrections_and_undone_labels(project: Project) -> None:
     async with desk(project) as it:
         await it.press("1", "1", "left_square_bracket", "0")
         assert it.app.paces["amira"].labels == 2
@@ -122,10 +122,10 @@ async def test_pace_counts_labels_not_corrections_and_not_what_is_taken_back(pro
         assert it.app.paces["amira"].labels == 2
 
 
-# -- what a label stores ------------------------------------------------------------------------------
+# -- Stored fields of a label -------------------------------------------------------------------------
 
 
-async def test_a_label_stores_its_keys_and_the_wait_before_it(project: Project) -> None:
+async def test_label_stores_its_keys_and_the_wait_before_it(project: Project) -> None:
     async with desk(project) as it:
         await it.press("C", "escape", "1")
         await it.press("m", "3", "u", "0")
@@ -149,7 +149,7 @@ async def test_keys_of_pickers_count_for_the_item(tmp_path: Path) -> None:
 
 
 @pytest.mark.soak
-async def test_an_item_that_comes_by_itself_was_not_waited_for(project: Project) -> None:
+async def test_item_that_arrives_in_the_background_has_no_wait(project: Project) -> None:
     async with desk(project) as it:
         for _ in range(ITEMS):
             await it.press("1")
@@ -165,7 +165,7 @@ async def test_an_item_that_comes_by_itself_was_not_waited_for(project: Project)
 
 
 @pytest.mark.soak
-async def test_reading_time_goes_on_while_a_note_is_typed(project: Project) -> None:
+async def test_reading_time_continues_while_a_note_is_typed(project: Project) -> None:
     async with desk(project) as it:
         it.app.at_work = AtWork(clock := Clock())
         it.screen.on_mount()
@@ -180,10 +180,10 @@ async def test_reading_time_goes_on_while_a_note_is_typed(project: Project) -> N
     assert open_ms - focused_ms < 60_000
 
 
-# -- a key is for what was painted ----------------------------------------------------------------------
+# -- Keys apply to what was drawn -----------------------------------------------------------------------
 
 
-async def test_a_key_pressed_before_the_item_could_be_seen_is_not_for_it(project: Project) -> None:
+async def test_key_pressed_before_the_item_was_visible_is_ignored(project: Project) -> None:
     async with desk(project) as it:
         await it.press("1")
         it.screen._seen_at = it.app.at_work.now() + 60
@@ -195,10 +195,10 @@ async def test_a_key_pressed_before_the_item_could_be_seen_is_not_for_it(project
     assert [verdict for _, verdict in labels(project)] == ["correct", "incorrect"]
 
 
-# -- guidelines ------------------------------------------------------------------------------------------
+# -- Guidelines ------------------------------------------------------------------------------------------
 
 
-async def test_the_guidelines_in_force_are_shown_and_named_by_labels(project: Project) -> None:
+async def test_current_guidelines_are_shown_and_referenced_by_labels(project: Project) -> None:
     stored = guidelines.add_version(project, "# Ours\n\nRound to the third digit.", by="lead")
     async with desk(project) as it:
         await it.press("G")
@@ -207,7 +207,7 @@ async def test_the_guidelines_in_force_are_shown_and_named_by_labels(project: Pr
     assert rows(project, "SELECT guideline FROM label_events") == [(stored.version,)]
 
 
-async def test_who_works_is_told_of_new_guidelines_and_sees_them(project: Project) -> None:
+async def test_working_annotator_is_notified_of_new_guidelines(project: Project) -> None:
     async with desk(project) as it:
         stored = guidelines.add_version(project, "# Ours\n\nUnits matter.", by="lead")
         await it.press("1", "G")
@@ -222,7 +222,7 @@ async def test_who_works_is_told_of_new_guidelines_and_sees_them(project: Projec
     assert rows(project, "SELECT guideline FROM label_events ORDER BY id") == [(None,), (stored.version,)]
 
 
-async def test_only_who_opens_the_guidelines_has_read_them(project: Project) -> None:
+async def test_guidelines_are_read_only_when_opened(project: Project) -> None:
     def readers() -> tuple[str, ...]:
         return guidelines.versions(project)[-1].read_by
 
@@ -244,7 +244,7 @@ async def test_only_who_opens_the_guidelines_has_read_them(project: Project) -> 
 
 
 @pytest.mark.parametrize("size", ONE_SIZE)
-async def test_where_no_item_is_the_guidelines_can_be_read(project: Project, size: tuple[int, int]) -> None:
+async def test_guidelines_can_be_read_without_an_item(project: Project, size: tuple[int, int]) -> None:
     people.pause(project, "amira", "checks")
     async with desk(project, size=size) as it:
         assert "would like to speak" in it.text()

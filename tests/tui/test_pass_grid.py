@@ -1,4 +1,4 @@
-"""The pass matrix as a widget: many tests on a narrow terminal, names that stay, the mouse, data that is text."""
+"""The pass matrix widget: many tests on a narrow terminal, fixed names, the mouse, data shown as text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HEADS = ["solution", "pass", "G"]
 
 
 class Stage(App[None]):
-    """One grid, and how often a cell was opened."""
+    """One grid, and the number of opened cells."""
 
     opened = 0
 
@@ -44,7 +44,7 @@ def lines(grid: PassGrid) -> list[str]:
     return [grid.render_line(y).text for y in range(grid.size.height)]
 
 
-async def test_sixty_tests_stand_in_eighty_columns() -> None:
+async def test_sixty_tests_fit_into_eighty_columns() -> None:
     async with Stage().run_test(size=(80, 24)) as pilot:
         grid = await put(pilot, 64, 60)
         drawn = lines(grid)
@@ -59,7 +59,7 @@ async def test_sixty_tests_stand_in_eighty_columns() -> None:
         assert lines(grid)[-1].startswith("›")
 
 
-async def test_more_tests_scroll_sideways_and_the_names_stay() -> None:
+async def test_more_tests_scroll_sideways_and_names_stay_visible() -> None:
     async with Stage().run_test(size=(80, 12)) as pilot:
         grid = await put(pilot, 3, 200)
         assert grid.test == 0
@@ -73,7 +73,7 @@ async def test_more_tests_scroll_sideways_and_the_names_stay() -> None:
         assert grid.column == 0
 
 
-async def test_few_tests_have_room_and_a_click_moves_then_opens() -> None:
+async def test_few_tests_are_wide_and_a_click_moves_then_opens() -> None:
     app = Stage()
     async with app.run_test(size=(80, 12)) as pilot:
         grid = await put(pilot, 3, 10)

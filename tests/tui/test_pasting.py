@@ -1,4 +1,4 @@
-"""Pasted texts: what there is no room for is cut and said; no line of a text is dropped."""
+"""Pasted texts: text beyond the limit is cut with a notice; no line is dropped."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def project(tmp_path: Path) -> Project:
     ],
     ids=["long", "behind", "lines", "full", "empty lines", "no room", "controls"],
 )
-async def test_a_note_takes_what_there_is_room_for(
+async def test_pasted_note_is_cut_at_the_limit(
     project: Project, before: str, pasted: str, after: str | None, cut: bool
 ) -> None:
     async with desk(project) as it:
@@ -55,7 +55,7 @@ async def test_a_note_takes_what_there_is_room_for(
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize("key", ["slash", "c"])
-async def test_every_line_is_cut_with_a_word(project: Project, key: str) -> None:
+async def test_every_input_line_is_cut_with_a_notice(project: Project, key: str) -> None:
     async with desk(project) as it:
         await it.press(key)
         it.app.post_message(Paste(LONG))
@@ -64,7 +64,7 @@ async def test_every_line_is_cut_with_a_word(project: Project, key: str) -> None
         assert any("was dropped" in str(notice.message) for notice in it.app._notifications)
 
 
-async def test_a_text_pasted_into_no_line_labels_nothing_and_is_said(project: Project) -> None:
+async def test_text_pasted_outside_an_input_labels_nothing(project: Project) -> None:
     async with desk(project) as it:
         it.app.post_message(Paste("1 0 1 x"))
         await settle(it.pilot)
@@ -72,19 +72,19 @@ async def test_a_text_pasted_into_no_line_labels_nothing_and_is_said(project: Pr
         assert any("Nothing was pasted" in str(notice.message) for notice in it.app._notifications)
 
 
-def test_every_line_of_the_app_is_such_a_line() -> None:
+def test_every_input_of_the_app_limits_pasted_text() -> None:
     folder = Path(tui.__file__).parent
     made = {path.name for path in folder.rglob("*.py") if re.search(r"\b(Input|TextArea)\(", path.read_text())}
     assert made == set()
     assert "class Line(Input)" in (folder / "kit" / "title_bar.py").read_text()
 
 
-def test_a_page_may_paste_more_than_a_line_takes() -> None:
-    """It goes on to the app shortened, and as a pasted text still; the page stays."""
+def test_browser_page_may_paste_more_than_the_limit() -> None:
+    """The text reaches the app truncated, still as pasted text; the page stays connected."""
     for size in (10, 1 << 20, 3 << 20):
-        said = app_process.parse(f'["stdin", "\\u001b[200~{"x" * size}\\u001b[201~"]')
-        assert isinstance(said, app_process.KeysFrame)
-        assert said.keys.startswith(b"\x1b[200~x")
-        assert said.keys.endswith(b"x\x1b[201~")
-        assert len(said.keys) < 70_000
+        notices_text = app_process.parse(f'["stdin", "\\u001b[200~{"x" * size}\\u001b[201~"]')
+        assert isinstance(notices_text, app_process.KeysFrame)
+        assert notices_text.keys.startswith(b"\x1b[200~x")
+        assert notices_text.keys.endswith(b"x\x1b[201~")
+        assert len(notices_text.keys) < 70_000
     assert app_process.parse('["stdin", "12"]') == app_process.KeysFrame(b"12")

@@ -1,4 +1,4 @@
-"""Who is at work: asked once for each role, always in sight, and never mixed."""
+"""The current user: chosen once per role, always visible, and never mixed up."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from workbench.measuring.browsing import detail
 
 @pytest.fixture
 def project(tmp_path: Path) -> Iterator[Project]:
-    """Amira and ben differ on two of four items, two are left; dora is named to settle, eve has nothing to do."""
+    """Amira and ben disagree on two of four items, two are left; dora may adjudicate, eve has no work."""
     made = make_project(tmp_path, numbered(4))
     people.add_annotators(made, ["eve"])
     people.assign(made, ["amira", "ben"], per_item=2, adjudicator="dora")
@@ -68,7 +68,7 @@ async def coordinator(
 
 
 @pytest.mark.soak
-async def test_who_labels_beside_gold_is_told_what_becomes_of_it(project: Project) -> None:
+async def test_coordinator_is_told_that_their_labels_are_not_blind(project: Project) -> None:
     async with coordinator(project) as (app, pilot):
         await press(pilot, *":a", "enter")
         above = str(app.screen.query_one(OptionList).options[0].prompt)
@@ -78,7 +78,7 @@ async def test_who_labels_beside_gold_is_told_what_becomes_of_it(project: Projec
 
 
 @pytest.mark.parametrize("size", ONE_SIZE)
-async def test_each_role_is_asked_for_and_the_names_are_never_mixed(project: Project, size: tuple[int, int]) -> None:
+async def test_each_role_has_its_own_name(project: Project, size: tuple[int, int]) -> None:
     async with coordinator(project, size) as (app, pilot):
         await press(pilot, *":a", "enter")
         assert offered(app) == ["amira  2 to label, 2 done", "ben  2 to label, 2 done"]
@@ -99,7 +99,7 @@ async def test_each_role_is_asked_for_and_the_names_are_never_mixed(project: Pro
     assert made.fetchall() == [("amira", "label"), ("dora", "adjudication")]
 
 
-async def test_a_key_changes_the_person_and_gives_back_what_the_other_had(project: Project) -> None:
+async def test_changing_the_user_releases_their_items(project: Project) -> None:
     async with coordinator(project) as (app, pilot):
         await press(pilot, *":a", "enter", "2", "P")
         menu = app.screen
@@ -122,7 +122,7 @@ def digits(app: WorkbenchApp) -> dict[str, str]:
     return {choice.value: choice.key for choice in app.screen._every}
 
 
-async def test_keys_wait_for_the_menu_of_people(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_keys_wait_for_the_menu_of_users(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     may, offers = threading.Event(), rulings.offers
 
     def slow(*arguments: Any) -> Any:
@@ -159,7 +159,7 @@ async def test_keys_wait_for_the_menu_of_people(project: Project, monkeypatch: p
 
 
 @pytest.mark.soak
-async def test_a_persons_digit_stays_theirs_whoever_else_is_listed(project: Project) -> None:
+async def test_digit_of_a_user_does_not_change(project: Project) -> None:
     async with coordinator(project) as (app, pilot):
         await press(pilot, *":a", "enter")
         assert digits(app) == {"amira": "2", "ben": "3"}
@@ -174,7 +174,7 @@ async def test_a_persons_digit_stays_theirs_whoever_else_is_listed(project: Proj
         assert digits(app) == {"amira": "2", "ben": "3"}, "in another role, too"
 
 
-async def test_a_person_is_chosen_by_typing_their_name(project: Project) -> None:
+async def test_user_is_chosen_by_typing_the_name(project: Project) -> None:
     async with coordinator(project) as (app, pilot):
         await press(pilot, *":a", "enter", *"Be")
         assert offered(app) == ["ben  2 to label, 2 done"]
@@ -187,7 +187,7 @@ async def test_a_person_is_chosen_by_typing_their_name(project: Project) -> None
 
 
 @pytest.mark.soak
-async def test_figures_of_the_session_are_each_persons_own(project: Project) -> None:
+async def test_session_numbers_are_per_user(project: Project) -> None:
     async with coordinator(project, (120, 40)) as (app, pilot):
         await press(pilot, *":a", "enter", "2", "1", "1")
         assert "2 this session" in app.screen.query_one(TitleBar).remark
@@ -199,7 +199,7 @@ async def test_figures_of_the_session_are_each_persons_own(project: Project) -> 
         assert {name: pace.labels for name, pace in app.paces.items()} == {"amira": 2, "ben": 1}
 
 
-async def test_who_came_under_a_name_works_under_no_other(project: Project) -> None:
+async def test_user_opened_by_name_cannot_change_the_name(project: Project) -> None:
     async with opened(project, annotator="amira") as (app, pilot):
         await press(pilot, *":a", "enter", "P")
         assert isinstance(app.screen, PersonScreen)
@@ -208,7 +208,7 @@ async def test_who_came_under_a_name_works_under_no_other(project: Project) -> N
 
 
 @pytest.mark.soak
-async def test_where_nobody_has_work_it_is_said(project: Project) -> None:
+async def test_screen_says_that_there_is_no_work(project: Project) -> None:
     dora = AdjudicationSession(project, "dora")
     while (conflict := dora.next()) is not None:
         dora.decide(conflict, Answer(verdict="correct"))
@@ -220,7 +220,7 @@ async def test_where_nobody_has_work_it_is_said(project: Project) -> None:
 
 
 @pytest.mark.soak
-async def test_who_comes_back_from_giving_work_is_asked_who_does_it(tmp_path: Path) -> None:
+async def test_after_assigning_work_the_user_is_chosen_again(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(4))
     people.add_annotators(project, ["amira", "ben"])
     async with coordinator(project) as (app, pilot):
@@ -239,7 +239,7 @@ async def test_who_comes_back_from_giving_work_is_asked_who_does_it(tmp_path: Pa
     project.close()
 
 
-async def test_who_only_looks_and_coordinates_becomes_no_annotator(project: Project) -> None:
+async def test_coordinator_who_only_looks_becomes_no_annotator(project: Project) -> None:
     detail(project, 1)
     me = coordinator_name()
     assert {person.name: person.role for person in people.annotators(project)}[me] == "coordinator"
@@ -253,7 +253,7 @@ async def test_who_only_looks_and_coordinates_becomes_no_annotator(project: Proj
     assert me in rulings.active_people(project), "one whom a batch names labels"
 
 
-def test_work_begins_where_it_is(project: Project) -> None:
+def test_work_opens_on_the_screen_that_has_it(project: Project) -> None:
     begins = {name: rulings.first_screen(project, name) for name in ("amira", "ben", "dora", "eve")}
     assert begins == {"amira": "annotate", "ben": "annotate", "dora": "adjudicate", "eve": "annotate"}
     label_all(project, "amira", Answer(verdict="correct"))
@@ -264,7 +264,7 @@ def test_work_begins_where_it_is(project: Project) -> None:
 
 
 @pytest.mark.soak
-async def test_what_was_looked_at_here_was_seen_by_everybody_worked_as(project: Project) -> None:
+async def test_reveals_count_for_every_user_of_the_session(project: Project) -> None:
     async with coordinator(project) as (_, pilot):
         await press(pilot, *":a", "enter", "2", "escape")
         await press(pilot, *":j", "enter", "4", "escape", *":b", "enter", "enter")
@@ -277,7 +277,7 @@ async def test_what_was_looked_at_here_was_seen_by_everybody_worked_as(project: 
 
 
 @pytest.mark.soak
-async def test_an_adjudicator_sees_what_was_stored_and_the_past_decisions(project: Project) -> None:
+async def test_adjudicator_sees_the_stored_decision_and_past_ones(project: Project) -> None:
     async with opened(project, annotator="dora") as (app, pilot):
         await press(pilot, *":j", "enter", "0")
         assert "saved ✓ incorrect" in title(app)
@@ -297,7 +297,7 @@ async def test_an_adjudicator_sees_what_was_stored_and_the_past_decisions(projec
     assert project.database.reader().execute(decided).fetchall() == [("incorrect", 0), ("correct", 1)]
 
 
-async def test_who_came_under_a_name_is_offered_no_verifier_to_start(project: Project) -> None:
+async def test_user_opened_by_name_cannot_start_a_verifier(project: Project) -> None:
     async with opened(project, annotator="amira") as (app, pilot):
         assert "Start" not in [key.label for _, key in app.screen.query_one(Footer).shown]
         await press(pilot, "a")
@@ -305,7 +305,7 @@ async def test_who_came_under_a_name_is_offered_no_verifier_to_start(project: Pr
 
 
 @pytest.mark.soak
-async def test_who_starts_no_verifier_after_all_is_where_they_were(project: Project) -> None:
+async def test_cancelled_verifier_start_returns_to_the_screen(project: Project) -> None:
     async with coordinator(project) as (app, pilot):
         await press(pilot, "a")
         await until(pilot, lambda: type(app.screen).__name__ == "PickMenu")

@@ -1,4 +1,4 @@
-"""The project is left for another one in the app, by whoever came to it by choice."""
+"""Switching to another project within the app, for users who opened it by choice."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from workbench.labelling.people import add_annotators
 
 @pytest.mark.few(4)
 @pytest.mark.parametrize("typed", ["own data", "demo", "new", "project"])
-async def test_the_palette_finds_the_way_to_ones_own_data(tmp_path: Path, typed: str) -> None:
+async def test_palette_finds_the_way_to_custom_data(tmp_path: Path, typed: str) -> None:
     async with opened(make_project(tmp_path, numbered(2))) as (app, pilot):
         app.open_screen("browse")
         await settle(pilot)
@@ -31,7 +31,7 @@ def found(screen: object) -> list[str]:
 
 
 @pytest.mark.parametrize("size", ONE_SIZE)
-async def test_home_shows_its_key(tmp_path: Path, size: tuple[int, int]) -> None:
+async def test_home_shows_the_key_for_projects(tmp_path: Path, size: tuple[int, int]) -> None:
     async with opened(make_project(tmp_path, numbered(2)), size=size) as (app, pilot):
         await settle(pilot)
         assert "Projects" in {key.label for _, key in app.screen.query_one(Footer).shown}
@@ -39,7 +39,7 @@ async def test_home_shows_its_key(tmp_path: Path, size: tuple[int, int]) -> None
         assert app.goes_on
 
 
-async def test_who_labels_stays_in_the_project_they_were_given(tmp_path: Path) -> None:
+async def test_annotator_cannot_switch_projects(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(2))
     add_annotators(project, ["amira"])
     async with opened(project, annotator="amira") as (app, pilot):
@@ -56,7 +56,7 @@ async def test_who_labels_stays_in_the_project_they_were_given(tmp_path: Path) -
         assert notices(app) == []
 
 
-async def test_the_key_to_leave_leads_to_no_other_project(tmp_path: Path) -> None:
+async def test_quit_key_does_not_open_another_project(tmp_path: Path) -> None:
     async with opened(make_project(tmp_path, numbered(2))) as (app, pilot):
         await settle(pilot)
         await press(pilot, "ctrl+q")

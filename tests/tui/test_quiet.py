@@ -1,4 +1,4 @@
-"""Tests of the app wait until it rests: nothing is left to be drawn then, nor to be done after a drawing."""
+"""Tests of the app wait until it is idle: nothing is left to draw, or to do after drawing."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class OneText(App[None]):
         yield Static()
 
 
-async def test_what_follows_a_drawing_is_waited_for_however_late_that_is() -> None:
+async def test_callbacks_after_drawing_are_awaited() -> None:
     app, done = OneText(), list[int]()
     async with app.run_test():
         for part in range(PARTS):
-            # Whatever has rested draws at once, and then one frame later, or up to two.
+            # A widget that was idle draws at once, and then one or two frames later.
             await asyncio.sleep((6 + part / PARTS) / MAX_FPS)
             app.query_one(Static).update("one")
             await quiet()

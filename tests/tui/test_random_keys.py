@@ -1,7 +1,7 @@
-"""Random keys, some faster than the screen: what is stored is of the item that was in sight when its key was pressed.
+"""Random keys, some faster than the screen: each stored label is of the item that was visible at its key.
 
-What was in sight is noted by the test itself: an item from the refresh after it was put on the card until the refresh
-after the next one was.
+The test itself records the visible item: from the refresh after it was put on the card until the refresh after the
+next one was.
 """
 
 from __future__ import annotations
@@ -41,18 +41,18 @@ MOVES = (
     ],
     *[("1", "1"), ("0", "1", "0"), ("z", "z"), ("1", "z", "0"), ("l", "1"), ("u", "1", "u")],
 )
-"""What a person may press in one go; the longer ones too fast for what comes between their keys to be read."""
+"""Sequences of keys that a user may press; the longer ones are too fast to read the frames in between."""
 
 
 class Sight(NamedTuple):
-    """From when on which item was on the screen (None: none)."""
+    """The item on the screen (None: none) from some time on."""
 
     since: float
     completion: int | None
 
 
 class Deed(NamedTuple):
-    """Something stored: what, of which item, after which key."""
+    """Something stored: the kind, the item, and the key before it."""
 
     name: str
     completion: int
@@ -60,7 +60,7 @@ class Deed(NamedTuple):
 
 
 class Witness:
-    """Notes every key, what was in sight, and what the session was asked to store."""
+    """Record every key, the visible item, and what the session stores."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.sights: list[Sight] = []
@@ -82,12 +82,12 @@ class Witness:
         monkeypatch.setattr(FinalAnswerCard, "show", shown)
 
     def _watch_keys(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        heard = WorkbenchApp.on_event
+        handled = WorkbenchApp.on_event
 
         async def on_event(app: WorkbenchApp, event: events.Event) -> None:
             if isinstance(event, events.Key) and not event.is_forwarded:
                 self.pressed_at = event.time
-            await heard(app, event)
+            await handled(app, event)
 
         monkeypatch.setattr(WorkbenchApp, "on_event", on_event)
 
@@ -101,13 +101,13 @@ class Witness:
         monkeypatch.setattr(AnnotationSession, name, noted)
 
     def in_sight(self, at: float) -> int | None:
-        """The item on the screen at a time."""
+        """Return the item on the screen at a time."""
         place = bisect_right(self.sights, at, key=lambda sight: sight.since)
         return self.sights[place - 1].completion if place else None
 
 
 async def press_at_random(it: Desktop, draw: random.Random, presses: int) -> None:
-    """About so many keys; between two moves the app gets anything from no time to all it needs."""
+    """Press about so many keys; pause between two moves for anything from no time to all the app needs."""
     while presses > 0:
         move = draw.choice(MOVES)
         presses -= len(move)
@@ -120,7 +120,7 @@ async def press_at_random(it: Desktop, draw: random.Random, presses: int) -> Non
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize("seed", [2, 5, *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(6, 60))])
-async def test_what_is_stored_is_of_the_item_in_sight(
+async def test_stored_labels_are_of_the_visible_item(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
     draw = random.Random(seed)
@@ -140,7 +140,7 @@ async def test_what_is_stored_is_of_the_item_in_sight(
 
 
 def make(folder: Path, draw: random.Random) -> Project:
-    """Two completions a question, some of them long."""
+    """Create two completions per question, some of them long."""
     project = make_project(
         folder,
         [

@@ -1,4 +1,4 @@
-"""The reader: wrapping, jumps, search and position; text is never markup."""
+"""The reader widget: wrapping, jumps, search and position; text is never markup."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from workbench.core.text.document import RenderedLine, RenderedText, Span, Style
 
 
 def document(*lines: str, **marks: list[int]) -> RenderedText:
-    """Plain lines as a rendered text."""
+    """Return plain lines as a rendered text."""
     return RenderedText(tuple(RenderedLine((Span(line),), (0, 0)) for line in lines), marks)
 
 
@@ -29,7 +29,7 @@ LONG = document(
 
 
 class ReaderApp(App[None]):
-    """One reader."""
+    """An app with one reader."""
 
     def __init__(self, text: RenderedText | None, title: str = "") -> None:
         super().__init__()
@@ -63,7 +63,7 @@ async def settle(pilot: Pilot[None]) -> None:
         ("x² plus y²", 7, ["x² plus", "y²"]),
     ],
 )
-def test_wraps_at_words_and_between_wide_characters(text: str, width: int, pieces: list[str]) -> None:
+def test_text_wraps_at_words_and_between_wide_characters(text: str, width: int, pieces: list[str]) -> None:
     assert [text[start:end] for start, end in wrap_line(text, width)] == pieces
 
 
@@ -76,7 +76,7 @@ def test_wrapping_loses_nothing_but_spaces(text: str, width: int) -> None:
 
 
 @given(st.lists(st.text(st.sampled_from("ab 漢"), max_size=60), max_size=20), st.integers(1, 20), st.integers(1, 30))
-def test_the_visible_part_is_the_beginning_of_the_whole(lines: list[str], width: int, limit: int) -> None:
+def test_visible_part_is_the_beginning_of_the_text(lines: list[str], width: int, limit: int) -> None:
     text = document(*lines)
     whole, part = prepare(text, width), prepare(text, width, limit)
     assert part.rows == whole.rows[: len(part.rows)]
@@ -84,7 +84,7 @@ def test_the_visible_part_is_the_beginning_of_the_whole(lines: list[str], width:
     assert part.complete == (len(part.rows) == len(whole.rows))
 
 
-def test_find_minds_case_only_for_capitals() -> None:
+def test_search_is_case_sensitive_only_with_capitals() -> None:
     wrapped = prepare(document("Sum and sum", "SUM [sum]"), 40)
     assert wrapped.find("sum") == [Hit(0, 0, 3), Hit(0, 8, 11), Hit(1, 0, 3), Hit(1, 5, 8)]
     assert wrapped.find("Sum") == [Hit(0, 0, 3)]
@@ -110,7 +110,7 @@ async def test_keys_scroll(size: tuple[int, int]) -> None:
         assert app.reader.scroll_offset.y == 0
 
 
-async def test_jumps_go_round_the_marks() -> None:
+async def test_jumps_cycle_through_the_marks() -> None:
     app = ReaderApp(LONG)
     async with app.run_test(size=(80, 24)) as pilot:
         await settle(pilot)
@@ -122,7 +122,7 @@ async def test_jumps_go_round_the_marks() -> None:
         assert not app.reader.jump("think_end")
 
 
-async def test_search_shows_and_marks_hits() -> None:
+async def test_search_shows_and_marks_matches() -> None:
     app = ReaderApp(LONG)
     async with app.run_test(size=(80, 24)) as pilot:
         await settle(pilot)
@@ -147,7 +147,7 @@ async def test_search_shows_and_marks_hits() -> None:
         assert app.reader.border_subtitle == ""
 
 
-async def test_a_hit_across_a_wrap_is_marked_on_both_rows() -> None:
+async def test_match_across_a_line_break_is_marked_on_both_rows() -> None:
     app = ReaderApp(document("x" * 120))
     async with app.run_test(size=(80, 24)) as pilot:
         await settle(pilot)
@@ -158,7 +158,7 @@ async def test_a_hit_across_a_wrap_is_marked_on_both_rows() -> None:
         assert second[0].text == "x" * (100 - width)
 
 
-async def test_narrower_window_keeps_the_place() -> None:
+async def test_narrower_window_keeps_the_position() -> None:
     app = ReaderApp(LONG)
     async with app.run_test(size=(120, 40)) as pilot:
         await settle(pilot)
@@ -169,7 +169,7 @@ async def test_narrower_window_keeps_the_place() -> None:
         assert app.reader.row_count > 500
 
 
-async def test_long_text_shows_its_beginning_first_and_then_all_of_it() -> None:
+async def test_long_text_shows_its_beginning_before_the_rest() -> None:
     app = ReaderApp(None)
     async with app.run_test(size=(80, 24)) as pilot:
         await settle(pilot)
@@ -187,7 +187,7 @@ async def test_long_text_shows_its_beginning_first_and_then_all_of_it() -> None:
 LONG_LINES = [f"Line {number} with some words to make it long" for number in range(5_000)]
 
 
-async def test_prepared_text_is_shown_as_it_is() -> None:
+async def test_prepared_text_is_shown_unchanged() -> None:
     app = ReaderApp(LONG)
     async with app.run_test(size=(80, 24)) as pilot:
         await settle(pilot)
@@ -201,7 +201,7 @@ async def test_prepared_text_is_shown_as_it_is() -> None:
         assert not "".join(app.lines()).strip()
 
 
-async def test_every_style_can_be_told_apart_without_colour() -> None:
+async def test_styles_are_distinguishable_without_colour() -> None:
     styles: tuple[StyleName, ...] = ("heading", "answer", "error", "bold", "italic", "think", "dim")
     lines = tuple(RenderedLine((Span("plain "), Span("styled", style)), (0, 0)) for style in styles)
     app = ReaderApp(RenderedText(lines, {}))

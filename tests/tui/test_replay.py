@@ -1,4 +1,4 @@
-"""A judge without a shell: recorded replies are served from the app, and end with it however it ends."""
+"""A judge without a shell: the app serves recorded replies, and the server ends with the app in every case."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def listens(server: ReplayServer) -> bool:
         return client.connect_ex(("127.0.0.1", server.port)) == 0
 
 
-async def begun(pilot: Pilot[None], app: WorkbenchApp) -> ReplayServer:
-    """A server of the sample's replies, by keys alone."""
+async def start_server(pilot: Pilot[None], app: WorkbenchApp) -> ReplayServer:
+    """Start a server of the sample's replies by keys alone."""
     await press(pilot, *":n", "enter", "f7")
     assert field(app, "file").value.endswith("sample_data/judge_replies.jsonl")
     await press(pilot, "f4")
@@ -52,12 +52,12 @@ async def begun(pilot: Pilot[None], app: WorkbenchApp) -> ReplayServer:
 
 
 @pytest.mark.parametrize("size", ONE_SIZE)
-async def test_a_judge_answers_without_a_shell(project: Project, size: tuple[int, int]) -> None:
+async def test_judge_works_without_a_shell(project: Project, size: tuple[int, int]) -> None:
     async with opened(project, size=size) as (app, pilot):
         await press(pilot, *":n", "enter")
         assert "f7" in {key.name for key in app.screen.query_one(Footer).keys}
         await press(pilot, "escape")
-        server = await begun(pilot, app)
+        server = await start_server(pilot, app)
         screen_of(app, AddJudgeScreen)
         assert (field(app, "base_url").value, field(app, "model").value) == (server.url, "sample-judge")
         assert field(app, "name").value == "sample-judge"
@@ -68,7 +68,7 @@ async def test_a_judge_answers_without_a_shell(project: Project, size: tuple[int
         assert said.startswith("✓")
         assert "!" not in said
         assert "✗" not in said
-        # Once more the same server stands there, and can be ended.
+        # The same server is listed again, and can be stopped.
         await press(pilot, "f7")
         assert server.url in text_of(app, "#replay-served")
         await press(pilot, "f4")
@@ -79,9 +79,9 @@ async def test_a_judge_answers_without_a_shell(project: Project, size: tuple[int
 
 
 @pytest.mark.soak
-async def test_the_server_ends_with_the_app_which_says_so(project: Project) -> None:
+async def test_server_ends_with_the_app_which_says_so(project: Project) -> None:
     async with opened(project) as (app, pilot):
-        server = await begun(pilot, app)
+        server = await start_server(pilot, app)
         assert listens(server)
         words = app.replays.words()
     assert f"port {server.port} again" in words
@@ -91,7 +91,7 @@ async def test_the_server_ends_with_the_app_which_says_so(project: Project) -> N
 
 
 @pytest.mark.soak
-async def test_a_refused_connection_leads_to_it_at_the_same_port(project: Project) -> None:
+async def test_refused_connection_leads_to_replay_on_the_same_port(project: Project) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
@@ -111,7 +111,7 @@ async def test_a_refused_connection_leads_to_it_at_the_same_port(project: Projec
 
 @pytest.mark.few(3)
 @pytest.mark.parametrize("typed", ["replay", "sample", "recorded"])
-async def test_the_palette_finds_it(project: Project, typed: str) -> None:
+async def test_palette_finds_replay(project: Project, typed: str) -> None:
     async with opened(project) as (app, pilot):
         hits = {str(hit.text): hit async for hit in DescribedCommands(app.screen).search(typed)}
         assert "Replay …" in hits
@@ -130,7 +130,7 @@ async def test_the_palette_finds_it(project: Project, typed: str) -> None:
         ("port", "70000", "70000 is not in the range"),
     ],
 )
-async def test_what_cannot_be_served_is_said_at_its_field(project: Project, name: str, value: str, said: str) -> None:
+async def test_invalid_file_is_reported_at_its_field(project: Project, name: str, value: str, said: str) -> None:
     async with opened(project) as (app, pilot):
         app.open_verb("replay")
         await settle(pilot)
@@ -141,7 +141,7 @@ async def test_what_cannot_be_served_is_said_at_its_field(project: Project, name
 
 
 @pytest.mark.soak
-async def test_a_port_that_is_taken_and_a_file_without_replies_are_said(project: Project, tmp_path: Path) -> None:
+async def test_port_in_use_and_file_without_replies_are_reported(project: Project, tmp_path: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -153,7 +153,7 @@ async def test_a_port_that_is_taken_and_a_file_without_replies_are_said(project:
             number = taken.getsockname()[1]
             another = "Leave “port” out for a free one."
             assert field(app, "port").wrong == f"Port {number} is in use by another program. {another}"
-            # Lines that are left out are said before what ends it.
+            # Skipped lines are reported before the error.
             some = str(write_lines(tmp_path / "s.jsonl", [{"match": "x"}, {"match": "x", "raw": "y"}]))
             field(app, "file").value = some
             await press(pilot, "f4")
@@ -177,11 +177,9 @@ async def test_a_port_that_is_taken_and_a_file_without_replies_are_said(project:
 
 
 @pytest.mark.soak
-async def test_a_port_that_a_server_of_one_s_own_has_is_said_with_the_key_that_frees_it(
-    project: Project, tmp_path: Path
-) -> None:
+async def test_port_used_by_an_own_server_is_reported_with_its_key(project: Project, tmp_path: Path) -> None:
     async with opened(project) as (app, pilot):
-        server = await begun(pilot, app)
+        server = await start_server(pilot, app)
         await press(pilot, "f7")
         field(app, "file").value = str(write_lines(tmp_path / "r.jsonl", [{"match": "x", "raw": "y"}]))
         field(app, "port").value = str(server.port)
@@ -203,12 +201,12 @@ time.sleep(600)
 
 
 @pytest.mark.soak
-def test_who_is_killed_leaves_no_server_behind(tmp_path: Path) -> None:
+def test_killed_app_leaves_no_server_behind(tmp_path: Path) -> None:
     file = write_lines(tmp_path / "r.jsonl", [{"match": "x", "raw": "y"}])
     with subprocess.Popen([sys.executable, "-c", BEGINNER, str(file)], stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         server = int(process.stdout.readline())
-        # A descriptor of the process tells when it has ended, though it is nobody's child here.
+        # A file descriptor of the process shows when it has ended, although it is not a child of this process.
         watched = os.pidfd_open(server)
         process.send_signal(signal.SIGKILL)
         process.wait()

@@ -1,4 +1,4 @@
-"""Decisions on disagreements by one key: what is stored, of which item, and where it goes on."""
+"""Decisions on disagreements by one key: what is stored, of which item, and the next item."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ME = coordinator_name()
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    """Six items, every other one correct; on 1 ``alpha`` errs, on 2 ``beta`` too, on 3 ``beta`` and ``gamma``."""
+    """Six items, every other one correct; on 1 ``alpha`` errs, on 2 also ``beta``, on 3 ``beta`` and ``gamma``."""
     made = make_project(tmp_path, numbered(6, subtype="A1"))
     right = {item: YES if item % 2 else NO for item in range(1, 7)}
     add_run(made, "alpha", right | {1: NO, 2: YES, 3: ABSTAIN})
@@ -48,7 +48,7 @@ def project(tmp_path: Path) -> Project:
 async def reviewing(
     project: Project, item: int, size: tuple[int, int] = (80, 24)
 ) -> AsyncIterator[tuple[ReviewItemScreen, Pilot[None]]]:
-    """The first queue with one of its items open."""
+    """Open the first queue with one of its items."""
     async with opened(project, size=size) as (app, pilot):
         await press(pilot, *":r", "enter")
         screen = app.screen
@@ -64,7 +64,7 @@ async def reviewing(
 async def looking(
     project: Project, item: int, first: tuple[str, ...] = ()
 ) -> AsyncIterator[tuple[ItemScreen, Pilot[None]]]:
-    """The item screen as Accuracy and Browse open it."""
+    """Open the item screen as Accuracy and Browse do."""
     async with opened(project, size=(120, 40)) as (app, pilot):
         screen = ItemScreen(item, [1, 2, 3, 4, 5, 6], first)
         app.push_screen(screen)
@@ -73,7 +73,7 @@ async def looking(
 
 
 async def at_once(pilot: Pilot[None], *keys: str) -> None:
-    """Press keys between which nothing is read or stored."""
+    """Press keys without reading or storing in between."""
     await pilot.press(*keys)
     await settle(pilot)
 
@@ -85,7 +85,7 @@ async def typed(pilot: Pilot[None], text: str) -> None:
 
 
 def stored(project: Project) -> list[Any]:
-    """(kind, item, verifier, category, note, queue) of all reviews in order."""
+    """Return (kind, item, verifier, category, note, queue) of all reviews in order."""
     query = (
         "SELECT r.kind, r.completion_id, v.name, r.category, r.note, r.queue FROM reviews AS r "
         "LEFT JOIN runs AS n ON n.id = r.run_id LEFT JOIN verifiers AS v ON v.id = n.verifier_id ORDER BY r.id"
@@ -111,7 +111,7 @@ def following(screen: ReviewItemScreen, item: int) -> int:
 
 
 @pytest.mark.parametrize("size", ONE_SIZE)
-async def test_one_key_confirms_gold_and_brings_the_next_item(project: Project, size: tuple[int, int]) -> None:
+async def test_one_key_confirms_gold_and_shows_the_next_item(project: Project, size: tuple[int, int]) -> None:
     async with reviewing(project, 2, size) as (screen, pilot):
         assert "alpha and beta say correct" in review(screen)
         assert title(screen).startswith("0 of 3 reviewed")
@@ -127,17 +127,17 @@ async def test_one_key_confirms_gold_and_brings_the_next_item(project: Project, 
 
 
 @pytest.mark.soak
-async def test_why_the_item_is_here_stays_when_its_texts_are_shown_otherwise(project: Project) -> None:
+async def test_reason_stays_when_the_texts_change_form(project: Project) -> None:
     async with reviewing(project, 2) as (screen, pilot):
-        said = review(screen)
-        assert "alpha and beta say correct" in said
+        text = review(screen)
+        assert "alpha and beta say correct" in text
         for key in ("o", "h", "v"):
             await press(pilot, key)
-            assert review(screen) == said
+            assert review(screen) == text
 
 
 @pytest.mark.soak
-async def test_a_single_wrong_verdict_is_chosen_and_two_keys_mark_it(project: Project) -> None:
+async def test_single_wrong_verdict_is_chosen_and_marked_by_two_keys(project: Project) -> None:
     async with reviewing(project, 1) as (screen, pilot):
         assert screen.chosen is not None
         assert screen.chosen.verifier == "alpha", "an abstention is not a verdict against gold"
@@ -160,7 +160,7 @@ async def test_keys_beyond_nine_are_letters(project: Project) -> None:
 
 
 @pytest.mark.soak
-async def test_of_several_that_err_one_is_chosen(project: Project) -> None:
+async def test_one_of_several_wrong_verdicts_is_chosen(project: Project) -> None:
     async with reviewing(project, 2) as (screen, pilot):
         assert screen.chosen is None
         await at_once(pilot, "m", "2", "3")
@@ -168,7 +168,7 @@ async def test_of_several_that_err_one_is_chosen(project: Project) -> None:
 
 
 @pytest.mark.soak
-async def test_all_that_err_are_marked_and_taken_back_at_one_go(project: Project) -> None:
+async def test_all_wrong_verdicts_are_marked_and_undone_together(project: Project) -> None:
     async with reviewing(project, 2) as (screen, pilot):
         await at_once(pilot, "m", "3", "4")
         assert [row[:4] for row in stored(project)] == [
@@ -187,15 +187,15 @@ async def test_all_that_err_are_marked_and_taken_back_at_one_go(project: Project
 async def test_undecided_verdicts_come_after_wrong_ones(project: Project) -> None:
     async with reviewing(project, 3) as (screen, pilot):
         await press(pilot, "m")
-        said = [str(option.prompt).split()[1:] for option in screen.app.screen.query_one(OptionList).options]
-        assert said[:3] == [["✗", "incorrect", "beta"], ["✗", "incorrect", "gamma"], ["?", "abstain", "alpha"]]
-        assert said[3][:5] == ["all", "2", "with", "verdict", "incorrect,"]
+        text = [str(option.prompt).split()[1:] for option in screen.app.screen.query_one(OptionList).options]
+        assert text[:3] == [["✗", "incorrect", "beta"], ["✗", "incorrect", "gamma"], ["?", "abstain", "alpha"]]
+        assert text[3][:5] == ["all", "2", "with", "verdict", "incorrect,"]
         await press(pilot, "3", "1")
         assert stored(project) == [("error", 3, "alpha", "extraction", None, "verifier-gold")]
 
 
 @pytest.mark.soak
-async def test_another_kind_of_error_needs_a_note(project: Project) -> None:
+async def test_other_kind_of_error_needs_a_note(project: Project) -> None:
     async with reviewing(project, 1) as (screen, pilot):
         await at_once(pilot, "m", "c", "enter", "m", "c")
         assert stored(project) == []
@@ -205,7 +205,7 @@ async def test_another_kind_of_error_needs_a_note(project: Project) -> None:
 
 
 @pytest.mark.soak
-async def test_a_note_waits_for_its_decision_and_no_other(project: Project) -> None:
+async def test_note_waits_for_its_own_decision(project: Project) -> None:
     async with reviewing(project, 2) as (screen, pilot):
         await press(pilot, "c")
         await typed(pilot, "odd")
@@ -218,7 +218,7 @@ async def test_a_note_waits_for_its_decision_and_no_other(project: Project) -> N
 
 
 @pytest.mark.soak
-async def test_a_note_is_not_carried_to_another_item(project: Project) -> None:
+async def test_note_is_not_carried_to_another_item(project: Project) -> None:
     async with reviewing(project, 2) as (screen, pilot):
         await press(pilot, "c")
         await typed(pilot, "odd")
@@ -227,7 +227,7 @@ async def test_a_note_is_not_carried_to_another_item(project: Project) -> None:
         assert screen.completion != 2
 
 
-async def test_an_item_is_sent_back_with_a_reason(project: Project) -> None:
+async def test_item_is_sent_back_with_a_reason(project: Project) -> None:
     add_annotators(project, ["amira", "ben"])
     async with reviewing(project, 2) as (screen, pilot):
         await at_once(pilot, "l", "enter")
@@ -244,7 +244,7 @@ async def test_an_item_is_sent_back_with_a_reason(project: Project) -> None:
         assert "It will still be labelled again" in review(screen)
 
 
-async def test_what_is_not_stored_is_not_shown_as_done(project: Project) -> None:
+async def test_unsaved_decision_is_not_shown_as_done(project: Project) -> None:
     async with reviewing(project, 2) as (screen, pilot):
         await press(pilot, "l")
         await typed(pilot, "why")
@@ -257,7 +257,7 @@ async def test_what_is_not_stored_is_not_shown_as_done(project: Project) -> None
         assert [row[0] for row in stored(project)] == ["confirmed"], "the keys are free again"
 
 
-async def test_a_key_is_for_the_item_that_was_in_sight(project: Project) -> None:
+async def test_key_applies_to_the_item_that_was_visible(project: Project) -> None:
     async with reviewing(project, 2) as (screen, pilot):
         for _ in range(3):
             screen.app.post_message(events.Key("y", "y"))
@@ -266,7 +266,7 @@ async def test_a_key_is_for_the_item_that_was_in_sight(project: Project) -> None
         assert [row[1] for row in stored(project)] == [2]
 
 
-async def test_a_key_pressed_before_the_item_came_is_for_none(project: Project) -> None:
+async def test_key_pressed_before_the_item_arrived_is_ignored(project: Project) -> None:
     async with reviewing(project, 2) as (screen, pilot):
         assert screen.item_shown is not None
         assert screen.visible_item is None, "the last key opened it"
@@ -274,9 +274,7 @@ async def test_a_key_pressed_before_the_item_came_is_for_none(project: Project) 
         assert screen.visible_item is screen.item_shown
 
 
-async def test_while_a_decision_is_stored_the_keys_that_decide_do_nothing(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_decision_keys_are_ignored_while_storing(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     go_on, confirm = Event(), deciding.confirm
 
     def slowly(*arguments: Any, **settings: Any) -> Review:
@@ -294,7 +292,7 @@ async def test_while_a_decision_is_stored_the_keys_that_decide_do_nothing(
         assert "saved" in review(screen)
 
 
-async def test_the_person_comes_to_what_is_not_reviewed_and_hears_when_all_is(project: Project) -> None:
+async def test_next_unreviewed_item_is_shown_until_all_are_reviewed(project: Project) -> None:
     deciding.confirm(project, 1, by="dora")
     async with reviewing(project, 2) as (screen, pilot):
         await press(pilot, "y")
@@ -309,7 +307,7 @@ async def test_the_person_comes_to_what_is_not_reviewed_and_hears_when_all_is(pr
         assert screen.app.screen.query_one(TitleBar).remark.startswith("3 of 3 reviewed")
 
 
-async def test_next_and_previous_go_through_the_queue_without_deciding(project: Project) -> None:
+async def test_next_and_previous_browse_the_queue_without_deciding(project: Project) -> None:
     async with reviewing(project, 2) as (screen, pilot):
         listed = order(screen)
         await press(pilot, *["left_square_bracket"] * listed.index(2))
@@ -320,7 +318,7 @@ async def test_next_and_previous_go_through_the_queue_without_deciding(project: 
 
 
 @pytest.mark.soak
-async def test_an_older_decision_of_ones_own_is_taken_back_on_its_item(project: Project) -> None:
+async def test_older_own_decision_is_undone_on_its_item(project: Project) -> None:
     deciding.mark_error(project, 2, 1, "units", by=ME)
     deciding.mark_error(project, 2, 2, "format", by="dora")
     async with reviewing(project, 2) as (screen, pilot):
@@ -333,7 +331,7 @@ async def test_an_older_decision_of_ones_own_is_taken_back_on_its_item(project: 
         assert "You have no decision" in review(screen)
 
 
-async def test_earlier_reviews_stand_with_the_evidence(project: Project) -> None:
+async def test_earlier_reviews_are_part_of_the_evidence(project: Project) -> None:
     deciding.mark_error(project, 2, 1, "units", by="dora", note="see [1]")
     async with looking(project, 2) as (screen, _):
         shown = screen.query_one("#item-evidence", Reader).document
@@ -343,11 +341,11 @@ async def test_earlier_reviews_stand_with_the_evidence(project: Project) -> None
         assert "note: see [1]" in lines
 
 
-# -- from Accuracy, Browse and Compare -------------------------------------------------------------------------------
+# -- From Accuracy, Browse and Compare -------------------------------------------------------------------------------
 
 
 @pytest.mark.soak
-async def test_the_item_of_a_cell_takes_the_same_keys_and_stays(project: Project) -> None:
+async def test_item_of_a_cell_accepts_the_same_keys_and_stays(project: Project) -> None:
     async with looking(project, 2, ("beta",)) as (screen, pilot):
         await at_once(pilot, "m", "1")
         assert stored(project) == [("error", 2, "beta", "extraction", None, None)]
@@ -364,7 +362,7 @@ async def test_the_item_of_a_cell_takes_the_same_keys_and_stays(project: Project
 
 
 @pytest.mark.soak
-async def test_what_was_marked_at_one_go_is_taken_back_at_one_go_on_its_item_too(project: Project) -> None:
+async def test_marks_made_together_are_undone_together_on_the_item(project: Project) -> None:
     async with looking(project, 2) as (screen, pilot):
         await at_once(pilot, "m", "3", "4")
         await press(pilot, "z")
@@ -372,7 +370,7 @@ async def test_what_was_marked_at_one_go_is_taken_back_at_one_go_on_its_item_too
         assert "Decided" not in review(screen)
 
 
-async def test_the_whole_way_from_a_number_to_a_decision(project: Project) -> None:
+async def test_path_from_a_number_to_a_decision(project: Project) -> None:
     async with opened(project, size=(120, 40)) as (app, pilot):
         await press(pilot, *":y", "enter", "i", "enter")
         assert isinstance(app.screen, ItemScreen)
@@ -381,7 +379,7 @@ async def test_the_whole_way_from_a_number_to_a_decision(project: Project) -> No
         assert [(row[0], row[1], row[3]) for row in stored(project)] == [("error", item, "extraction")]
 
 
-async def test_there_must_be_gold_and_somebody_who_errs(tmp_path: Path) -> None:
+async def test_review_needs_gold_and_a_wrong_verdict(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(2))
     add_items(project.database, [{"completion_id": "nobody knows"}])
     add_run(project, "alpha", {1: YES, 2: NO, 3: YES})
@@ -395,7 +393,7 @@ async def test_there_must_be_gold_and_somebody_who_errs(tmp_path: Path) -> None:
     assert stored(project) == []
 
 
-async def test_long_texts_and_names_are_only_text(tmp_path: Path) -> None:
+async def test_long_texts_and_names_are_shown_as_text(tmp_path: Path) -> None:
     names = ["[red]", "\x1b[31m" + "x" * 60, "漢字" * 30]
     project = make_project(tmp_path, [{"completion": "y" * 1_000_000, "gold": True}])
     for name in names:

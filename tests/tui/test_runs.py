@@ -1,4 +1,4 @@
-"""Verifiers & runs: started, watched, paused, cancelled and resumed; the work is another process's."""
+"""Verifiers & runs: started, watched, paused, cancelled and resumed; another process does the work."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ITEMS = 400
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project]:
-    """Items, and verifiers slow enough to be watched."""
+    """Create items, and verifiers slow enough to be watched."""
     install_plugin(tmp_path, monkeypatch)
     with runner_ends(make_project(tmp_path, numbered(ITEMS))) as made:
         yield made
@@ -52,7 +52,7 @@ def run_of(app: WorkbenchApp, number: int) -> RunInfo:
 
 
 async def choose(app: WorkbenchApp, pilot: Pilot[None], name: str) -> SetUpRunScreen:
-    """Choose a verifier in the list, which has been narrowed to it, and come to its form."""
+    """Filter the list for a verifier, choose it, and open its form."""
     await until(pilot, lambda: isinstance(app.screen, PickMenu) and app.screen.listed)
     assert isinstance(app.screen, PickMenu)
     app.screen.query_one(Input).value = name
@@ -75,12 +75,12 @@ def tells(form: SetUpRunScreen, name: str, text: str) -> bool:
 
 
 def shown(app: WorkbenchApp) -> str:
-    """The table as drawn."""
+    """Return the table as drawn."""
     table = app.screen.query_one(VirtualTable)
     return "\n".join(table.render_line(y).text for y in range(table.size.height))
 
 
-async def test_no_runs_says_what_to_do(tmp_path: Path) -> None:
+async def test_screen_without_runs_says_what_to_do(tmp_path: Path) -> None:
     async with opened(make_project(tmp_path)) as (app, pilot):
         await press(pilot, *":v", "enter", "space", "ctrl+r", "x", "enter")
         assert "Start one" in text_of(app, "#runs-run")
@@ -88,7 +88,7 @@ async def test_no_runs_says_what_to_do(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("size", ONE_SIZE)
-async def test_a_run_is_started_and_watched_until_it_is_complete(project: Project, size: tuple[int, int]) -> None:
+async def test_run_is_started_and_watched_until_it_is_complete(project: Project, size: tuple[int, int]) -> None:
     async with opened(project, size=size) as (app, pilot):
         await press(pilot, *":v", "enter", "a")
         await choose(app, pilot, "slow")
@@ -111,19 +111,19 @@ async def test_a_run_is_started_and_watched_until_it_is_complete(project: Projec
 
 
 @pytest.mark.soak
-async def test_the_last_counts_come_though_nothing_is_written_any_more(tmp_path: Path) -> None:
+async def test_last_counts_arrive_after_the_last_write(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(40))
     run = add_run(project, "going", dict.fromkeys(range(1, 26), Outcome.CORRECT), complete=False, items=40)
     async with opened(project) as (app, pilot):
         await press(pilot, *":v", "enter")
         await until(pilot, lambda: "25 correct" in text_of(app, "#runs-run"))
-        # The count of a large run makes the next one wait; what came meanwhile is counted then.
+        # The count of a large run delays the next one; changes in between are counted then.
         screen_of(app)._late_after = time.monotonic() + 1.5
         more_verdicts(project, run, range(26, 36))
         await until(pilot, lambda: "35 correct" in text_of(app, "#runs-run"))
 
 
-def test_how_far_a_run_is_and_its_counts_are_of_one_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_and_counts_are_from_the_same_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     project = make_project(tmp_path, numbered(40))
     run = add_run(project, "going", dict.fromkeys(range(1, 26), Outcome.CORRECT), complete=False, items=40)
     count = stored_verdicts.by_outcome
@@ -171,7 +171,7 @@ async def test_pause_resume_and_cancel(project: Project) -> None:
         assert len(stored(project, run)) >= done
 
 
-async def test_quitting_leaves_the_run_going(project: Project) -> None:
+async def test_run_continues_after_quitting(project: Project) -> None:
     run = verifying.start(project, "slow", {"ms": "100"}).run
     async with opened(project) as (app, pilot):
         await press(pilot, *":v", "enter")
@@ -182,7 +182,7 @@ async def test_quitting_leaves_the_run_going(project: Project) -> None:
 
 
 @pytest.mark.soak
-async def test_a_dead_runner_is_told_and_resume_goes_on(project: Project) -> None:
+async def test_dead_runner_is_reported_and_resume_continues(project: Project) -> None:
     run = verifying.start(project, "slow").run
     kill(until_writing(project, run, ITEMS), signal.SIGKILL)
     async with opened(project) as (app, pilot):
@@ -196,7 +196,7 @@ async def test_a_dead_runner_is_told_and_resume_goes_on(project: Project) -> Non
 
 
 @pytest.mark.soak
-async def test_cursor_and_focus_stay_while_runs_go_on(project: Project) -> None:
+async def test_cursor_and_focus_stay_while_runs_continue(project: Project) -> None:
     for name in ("one", "two", "three"):
         add_run(project, name, {1: Outcome.CORRECT})
     run = verifying.start(project, "slow").run
@@ -216,7 +216,7 @@ async def test_cursor_and_focus_stay_while_runs_go_on(project: Project) -> None:
 
 
 @pytest.mark.soak
-async def test_some_items_only_and_what_is_wrong_is_told_in_place(project: Project) -> None:
+async def test_selection_and_errors_are_shown_at_their_fields(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *":v", "enter", "a")
         form = await choose(app, pilot, "exact")
@@ -233,7 +233,7 @@ async def test_some_items_only_and_what_is_wrong_is_told_in_place(project: Proje
 
 
 @pytest.mark.soak
-async def test_a_name_that_stands_for_other_options_keeps_the_form_and_a_free_one_is_said(project: Project) -> None:
+async def test_name_in_use_keeps_the_form_and_suggests_a_free_one(project: Project) -> None:
     verifying.start(project, "rouge-l", {"threshold": "0.4"})
     async with opened(project) as (app, pilot):
         await press(pilot, "a")
@@ -254,8 +254,8 @@ async def test_a_name_that_stands_for_other_options_keeps_the_form_and_a_free_on
         await until(pilot, lambda: any(run.verifier == "rouge-l-2" for run in screen_of(app).runs))
 
 
-async def test_a_refused_start_is_a_notice(project: Project) -> None:
-    # Enough to be at work on for long, on a busy machine too.
+async def test_rejected_start_is_a_notice(project: Project) -> None:
+    # Enough items to keep the runner busy, on a busy machine too.
     add_items(project.database, numbered(2_000, dataset="more"))
     run = verifying.start(project, "slow").run
     async with opened(project) as (app, pilot):
@@ -285,7 +285,7 @@ async def test_details_show_reasons_message_and_log(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("size", ONE_SIZE)
-async def test_hostile_names_are_only_text(tmp_path: Path, size: tuple[int, int]) -> None:
+async def test_hostile_names_are_shown_as_text(tmp_path: Path, size: tuple[int, int]) -> None:
     project = make_project(tmp_path, numbered(2))
     for name in HOSTILE:
         add_run(project, name, {1: Outcome.CORRECT}, complete=False, reasons=(name,))
@@ -312,7 +312,7 @@ def test_times_are_short(seconds: float, text: str) -> None:
 
 
 @pytest.mark.soak
-async def test_what_is_typed_narrows_the_list_and_what_is_not_installed_stands_apart(
+async def test_typing_filters_the_list_and_uninstalled_are_separate(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kinds = verifying.kinds(project)
@@ -338,13 +338,13 @@ async def test_what_is_typed_narrows_the_list_and_what_is_not_installed_stands_a
 
 
 def looked_at(project: Project) -> set[int]:
-    """Row ids of the items that somebody has looked at."""
+    """Return the row ids of revealed items."""
     query = "SELECT subject FROM label_events WHERE kind = 'reveal' AND task = 'correctness'"
     return {item for (item,) in project.database.reader().execute(query)}
 
 
 def with_long_ids(shown: ShownTrial) -> ShownTrial:
-    """The same trial of items whose ids are long and differ at their ends."""
+    """Return the same trial of items with long ids that differ only at their ends."""
     evidence = tuple(
         structs.replace(
             one, line=structs.replace(one.line, completion_id=f"{'0123456789ab' * 4}{one.line.completion_id}")
@@ -354,7 +354,7 @@ def with_long_ids(shown: ShownTrial) -> ShownTrial:
     return shown._replace(trial=structs.replace(shown.trial, evidence=evidence))
 
 
-async def test_a_verifier_is_tried_on_five_items_before_all_and_nothing_of_it_stays(project: Project) -> None:
+async def test_verifier_is_tried_on_five_items_without_storing_anything(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, "a")
         form = await choose(app, pilot, "exact")
@@ -383,7 +383,7 @@ async def test_a_verifier_is_tried_on_five_items_before_all_and_nothing_of_it_st
 
 
 @pytest.mark.soak
-async def test_options_are_fields_with_their_words_and_are_kept_under_a_name(project: Project) -> None:
+async def test_options_are_described_fields_and_saved_under_a_name(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, "a")
         form = await choose(app, pilot, "rouge-l")

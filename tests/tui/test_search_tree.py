@@ -1,4 +1,4 @@
-"""The search of MCTS-Judge behind a verdict: every node and rollout with its figures, and the calls of each."""
+"""The search of MCTS-Judge behind a verdict: every node and rollout with its numbers, and the calls of each."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ OPTIONS = {"rollouts": "6", "gamma": "1", "delta": "1"}
 
 
 class Searched(NamedTuple):
-    """A search's calls, verdict and account."""
+    """A search's calls, verdict and trace."""
 
     told: list[StoredCall]
     judged: Judged
     trace: dict[str, Any]
 
     def stored(self, folder: Path) -> tuple[Project, int]:
-        """A project with this search as its one verdict, and the verdict's run."""
+        """Create a project with this search as its only verdict; also return the verdict's run."""
         project = make_project(folder, numbered(1))
         verdict = self.judged.verdict
         return project, add_judged(project, "[mcts]", 1, self.told, verdict=verdict, trace=self.trace)
@@ -53,7 +53,7 @@ def search() -> Searched:
 
 
 def labels(app: WorkbenchApp) -> list[str]:
-    """The tree from its root, each node before its children."""
+    """Return the tree from its root, each node before its children."""
     found, left = [], [app.screen.query_one(Tree).root]
     while left:
         node = left.pop(0)
@@ -69,9 +69,7 @@ def steps_of_calls(app: WorkbenchApp) -> set[tuple[str, int]]:
 
 
 @pytest.mark.parametrize("size", ONE_SIZE)
-async def test_nodes_and_rollouts_stand_with_their_figures(
-    tmp_path: Path, search: Searched, size: tuple[int, int]
-) -> None:
+async def test_nodes_and_rollouts_have_their_numbers(tmp_path: Path, search: Searched, size: tuple[int, int]) -> None:
     (project, run), trace = search.stored(tmp_path), search.trace
     async with opened(project, size=size) as (app, pilot):
         app.push_screen(SearchTreeScreen(run, 1))
@@ -94,7 +92,7 @@ async def test_nodes_and_rollouts_stand_with_their_figures(
         assert [("▶" in line) for line in shown].count(True) == 1
 
 
-async def test_a_node_and_a_rollout_open_their_own_calls(tmp_path: Path, search: Searched) -> None:
+async def test_node_and_rollout_open_their_own_calls(tmp_path: Path, search: Searched) -> None:
     (project, run), trace = search.stored(tmp_path), search.trace
     async with opened(project) as (app, pilot):
         app.push_screen(SearchTreeScreen(run, 1))
@@ -137,7 +135,7 @@ def test_every_call_of_a_subtask_belongs_to_a_rollout(tmp_path: Path, reuse: str
 
 
 @pytest.mark.soak
-async def test_an_account_that_cannot_be_read_is_no_crash(tmp_path: Path) -> None:
+async def test_unreadable_trace_does_not_crash(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(1))
     run = add_judged(project, "judge", 1, [StoredCall("judge")], trace={"judge": "mcts"})
     async with opened(project) as (app, pilot):

@@ -1,4 +1,4 @@
-"""Runs that ask a model server: confirmed with an estimate, watched with their costs, paused with a reason, retried."""
+"""Runs that call a model server: confirmed with an estimate, watched with costs, paused with a reason, retried."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project
 
 
 def configure(project: Project, url: str, *more: str) -> None:
-    """A settings file as somebody else could have written it."""
+    """Write a settings file as another user could have written it."""
     lines = ["[verifiers.my-judge]", 'kind = "llm-judge"', f'base_url = "{url}"', 'model = "qwen"', *more]
     project.path.with_name("workbench.toml").write_text("\n".join(lines))
 
 
 async def ask_to_start(app: WorkbenchApp, pilot: Pilot[None]) -> None:
-    """Choose the judge; what comes next is the estimate."""
+    """Choose the judge; the estimate comes next."""
     await press(pilot, *":v", "enter", "a")
     await choose(app, pilot, "my-judge")
     await pilot.press("ctrl+r")
@@ -88,7 +88,7 @@ async def test_nothing_is_sent_before_estimate_and_trust_are_confirmed(project: 
 
 
 class Moody:
-    """Refuses some requests, or all of them, until it is told better."""
+    """Reject some requests, or all of them, until changed."""
 
     def __init__(self) -> None:
         self.refuses = "[[8]]"
@@ -129,7 +129,7 @@ async def test_errors_are_counted_by_class_and_retried_by_key(project: Project) 
 
 
 @pytest.mark.soak
-async def test_a_run_that_pauses_by_itself_says_why_and_goes_on_by_key(
+async def test_automatically_paused_run_says_why_and_resumes_by_key(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MY_KEY", "not-shown-anywhere")
@@ -144,11 +144,11 @@ async def test_a_run_that_pauses_by_itself_says_why_and_goes_on_by_key(
             await press(pilot, "y")
             await until(pilot, lambda: state(app) == "paused")
             await until(pilot, lambda: "MY_KEY" in text_of(app, "#runs-run"))
-            told = text_of(app, "#runs-run")
-            assert "[/] no" in told, "the server's own words"
-            assert "Check the key" in told
-            assert "r continues the run" in told
-            assert "not-shown-anywhere" not in told
+            notices_before = text_of(app, "#runs-run")
+            assert "[/] no" in notices_before, "the server's own words"
+            assert "Check the key" in notices_before
+            assert "r continues the run" in notices_before
+            assert "not-shown-anywhere" not in notices_before
             await press(pilot, *":h", "enter")
             await until(pilot, lambda: "[/] no" in home_says(app))
             assert "my-judge (run 1) stopped by itself after 0 of 6" in home_says(app)
@@ -161,7 +161,7 @@ async def test_a_run_that_pauses_by_itself_says_why_and_goes_on_by_key(
             assert run_info(project, 1).done == ITEMS
 
 
-async def test_a_judge_is_filled_in_tested_tried_and_started_without_a_second_call(project: Project) -> None:
+async def test_judge_is_configured_tested_and_started_without_repeated_calls(project: Project) -> None:
     with scripted(lambda received: "Final Judgment: Yes") as server:
         async with opened(project) as (app, pilot):
             await press(pilot, "a")
@@ -175,19 +175,17 @@ async def test_a_judge_is_filled_in_tested_tried_and_started_without_a_second_ca
             await until(pilot, lambda: "qwen" in text_of(app, ".form-tested"))
             await pilot.press("ctrl+t")
             await until(pilot, lambda: isinstance(app.screen, TrialScreen))
-            asked = len(server.received)
+            received = len(server.received)
             await pilot.press("ctrl+r")
             await until(pilot, lambda: type(app.screen).__name__ == "ConfirmScreen")
             await press(pilot, "y")
             await until(pilot, lambda: state(app) == "complete")
             assert [run.verifier for run in runs(project)] == ["my-judge"]
-            assert len(server.received) == asked + ITEMS - 5
+            assert len(server.received) == received + ITEMS - 5
 
 
 @pytest.mark.soak
-async def test_calls_are_asked_together_and_their_batch_is_watched(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_calls_are_sent_as_a_batch_that_is_watched(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BATCH_KEY", "sk-batches")
     with batching("openai", judge_reply) as provider:
         provider.polls = 10**6
@@ -212,7 +210,7 @@ async def test_calls_are_asked_together_and_their_batch_is_watched(
         assert (len(provider.batches), provider.calls.total(), provider.made.total()) == (1, 0, ITEMS)
 
 
-async def test_a_server_without_batches_is_named_at_the_field(project: Project) -> None:
+async def test_server_without_batches_is_reported_at_the_field(project: Project) -> None:
     configure(project, "http://127.0.0.1:9/v1")
     async with opened(project) as (app, pilot):
         await press(pilot, *":v", "enter", "a")

@@ -1,4 +1,4 @@
-"""Sets: the list says how far they are and what is short; building freezes what the command line would; publishing."""
+"""Sets: progress and shortages in the list; building freezes the same as the command line; publishing."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ JUDGES = {"a": "++--", "b": "+--+", "c": "-+--"}
 
 
 def pool(folder: Path) -> Project:
-    """Four questions of type A and two of type B, labelled by people and judged by three; one item is in conflict."""
+    """Create four questions of type A and two of type B, labelled and judged by three; one item is in conflict."""
     asked = [pools.Asked(f"q{number}", "A1" if number < 4 else "B4", "++--") for number in range(5)]
     project = pools.make_pool(folder, [*asked, pools.Asked("q5", "B4", "+x-.")])
     for name, signs in JUDGES.items():
@@ -51,7 +51,7 @@ def pool(folder: Path) -> Project:
 
 
 def rows(app: App[None]) -> dict[str, list[str]]:
-    """The lines of the table: first cell -> the others."""
+    """Return the lines of the table: first cell -> the others."""
     assert isinstance(app.screen, SetsScreen | PoolScreen)
     source = app.screen.table.source
     assert source is not None
@@ -67,7 +67,7 @@ def remark(screen: BrowseScreen) -> str:
 
 
 async def begin(app: WorkbenchApp, pilot: Pilot[None]) -> SetsScreen:
-    """Home, then Sets, with the set under the cursor shown in full."""
+    """Go to Sets from Home, with the set under the cursor shown in full."""
     await press(pilot, *":s", "enter")
     screen = screen_of(app, SetsScreen)
     await until(pilot, lambda: not screen.sets or screen.detail is not None)
@@ -83,7 +83,7 @@ async def fill(form: Screen[Any], pilot: Pilot[None], **values: str) -> None:
 
 
 @pytest.mark.parametrize("size", ONE_SIZE)
-async def test_the_list_says_how_far_people_are_and_what_is_short(tmp_path: Path, size: tuple[int, int]) -> None:
+async def test_list_shows_progress_and_shortages(tmp_path: Path, size: tuple[int, int]) -> None:
     project = pool(tmp_path)
     build_picks(project, PicksOptions(judge="a", each=2))
     build_balanced(project, BalancedOptions(per_type=3))
@@ -105,7 +105,7 @@ async def test_the_list_says_how_far_people_are_and_what_is_short(tmp_path: Path
         assert "a (run 1): no later run" in detail(app)
 
 
-async def test_building_plans_first_and_freezes_what_the_command_line_would(
+async def test_building_previews_and_freezes_the_same_as_the_command_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     project = pool(tmp_path)
@@ -143,7 +143,7 @@ async def test_building_plans_first_and_freezes_what_the_command_line_would(
 
 
 @pytest.mark.soak
-async def test_a_hard_set_begins_with_a_queue_of_the_judges_that_are_chosen(tmp_path: Path) -> None:
+async def test_hard_set_starts_with_a_queue_of_the_chosen_judges(tmp_path: Path) -> None:
     project = pool(tmp_path)
     async with opened(project) as (app, pilot):
         await begin(app, pilot)
@@ -159,7 +159,7 @@ async def test_a_hard_set_begins_with_a_queue_of_the_judges_that_are_chosen(tmp_
         assert (going_on["name"], going_on["judge"], going_on["where"]) == ("hard", "", "")
 
 
-async def test_versions_that_differ_are_compared(tmp_path: Path) -> None:
+async def test_versions_are_compared(tmp_path: Path) -> None:
     project = pool(tmp_path)
     for final in (2, 2, 1):
         build_hard(
@@ -178,7 +178,7 @@ async def test_versions_that_differ_are_compared(tmp_path: Path) -> None:
 
 
 @pytest.mark.soak
-async def test_the_form_that_publishes_begins_with_the_set_and_a_folder_beside_the_database(tmp_path: Path) -> None:
+async def test_publish_form_suggests_the_set_and_a_folder(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(8, subtype="A1", source="math/x"))
     freeze(project, "small")
     freeze(project, "queue", kind="queue")
@@ -193,7 +193,7 @@ async def test_the_form_that_publishes_begins_with_the_set_and_a_folder_beside_t
         await until(pilot, lambda: (tmp_path / "small" / "README.md").is_file())
 
 
-async def test_from_a_set_to_its_items_its_accuracy_and_the_pool(tmp_path: Path) -> None:
+async def test_set_leads_to_its_items_its_accuracy_and_the_pool(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(8, subtype="A1", source=HOSTILE[0]))
     freeze(project, "small", members=with_gold(project)[:4])
     async with opened(project) as (app, pilot):
@@ -215,7 +215,7 @@ async def test_from_a_set_to_its_items_its_accuracy_and_the_pool(tmp_path: Path)
         assert text_of(app, "#pool-words").startswith(f"{HOSTILE[0]}\n4 questions, 4 in; licence: unknown")
 
 
-async def test_an_annotator_cannot_reach_it(tmp_path: Path) -> None:
+async def test_annotator_cannot_open_the_screen(tmp_path: Path) -> None:
     project = pool(tmp_path)
     add_annotators(project, ["amira"])
     async with opened(project, annotator="amira") as (app, pilot):

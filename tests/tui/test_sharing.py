@@ -1,4 +1,4 @@
-"""A table as text: written beside the database, and called copied only where that is known."""
+"""A table as text: written next to the database, and reported as copied only if that is known."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SPEAKER = "#!/bin/sh\ncat > '{target}'\nexit {code}\n"
 
 
 def program(folder: Path, name: str, code: int = 0) -> Path:
-    """A program that keeps what it is given, and ends with a code; returns where it keeps it."""
+    """Create a program that stores its input and exits with a code; return the file of its input."""
     target, script = folder / f"{name}.text", folder / name
     script.write_text(SPEAKER.format(target=target, code=code), "utf-8")
     script.chmod(script.stat().st_mode | stat.S_IXUSR)
@@ -38,26 +38,26 @@ def program(folder: Path, name: str, code: int = 0) -> Path:
 
 @pytest.fixture
 def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where programs are looked for before any other place."""
+    """Return a folder that comes first on the search path."""
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     return tmp_path
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the programs are shell scripts")
 class TestClipboard:
-    def test_the_first_program_that_takes_it_has_it(self, programs: Path) -> None:
+    def test_first_successful_program_receives_the_text(self, programs: Path) -> None:
         kept = program(programs, "wl-copy")
         assert clipboard.copy("a\nß", {"WAYLAND_DISPLAY": "wayland-0", "DISPLAY": ":0"}) == "the clipboard"
         assert kept.read_text("utf-8") == "a\nß"
 
-    def test_a_program_that_fails_has_not_got_it(self, programs: Path) -> None:
+    def test_failed_program_does_not_count(self, programs: Path) -> None:
         program(programs, "wl-copy", code=1)
         kept = program(programs, "xclip")
         assert clipboard.copy("text", {"WAYLAND_DISPLAY": "wayland-0", "DISPLAY": ":0"}) == "the clipboard"
         assert kept.read_text("utf-8") == "text"
         assert clipboard.copy("text", {"WAYLAND_DISPLAY": "wayland-0"}) is None
 
-    def test_over_ssh_only_tmux_is_near(self, programs: Path) -> None:
+    def test_only_tmux_is_used_over_ssh(self, programs: Path) -> None:
         kept, far = program(programs, "tmux"), program(programs, "xclip")
         ssh = {"SSH_CONNECTION": "a b c d", "DISPLAY": "localhost:10.0"}
         assert clipboard.copy("text", ssh) is None
@@ -65,11 +65,11 @@ class TestClipboard:
         assert kept.read_text("utf-8") == "text"
         assert not far.exists()
 
-    def test_without_a_display_nobody_takes_it(self) -> None:
+    def test_no_program_is_used_without_a_display(self) -> None:
         assert clipboard.copy("text", {}) is None or sys.platform == "darwin"
 
 
-async def test_the_table_is_written_in_each_format(tmp_path: Path) -> None:
+async def test_table_is_written_in_each_format(tmp_path: Path) -> None:
     project = judged_project(tmp_path)
     report = accuracy(project, by="type")
     async with opened(project) as (app, pilot):
@@ -81,7 +81,7 @@ async def test_the_table_is_written_in_each_format(tmp_path: Path) -> None:
         assert sum(str(tmp_path) in notice.replace("\n", "") for notice in notices(app)) == 2
 
 
-async def test_what_is_shown_is_what_is_shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_shared_text_matches_the_shown_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     project = judged_project(tmp_path)
     copied: list[str] = []
 
@@ -102,7 +102,9 @@ async def test_what_is_shown_is_what_is_shared(tmp_path: Path, monkeypatch: pyte
 
 
 @pytest.mark.soak
-async def test_the_terminal_does_not_say_whether_it_took_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_copying_through_the_terminal_is_reported_as_unconfirmed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     project = judged_project(tmp_path)
     monkeypatch.setattr(sharing, "copy", lambda text: None)
     async with opened(project) as (app, pilot):
@@ -113,7 +115,7 @@ async def test_the_terminal_does_not_say_whether_it_took_it(tmp_path: Path, monk
         assert "does not confirm" in notice
 
 
-async def test_some_columns_are_chosen_by_their_headings(tmp_path: Path) -> None:
+async def test_columns_are_chosen_by_their_headings(tmp_path: Path) -> None:
     project = judged_project(tmp_path)
     report = accuracy(project, by="type")
     async with opened(project) as (app, pilot):
@@ -132,7 +134,7 @@ async def test_some_columns_are_chosen_by_their_headings(tmp_path: Path) -> None
         assert any("no column 'nothing'" in notice for notice in notices(app))
 
 
-async def test_any_list_is_saved_as_it_is_arranged(tmp_path: Path) -> None:
+async def test_every_list_is_saved_as_arranged(tmp_path: Path) -> None:
     project = judged_project(tmp_path)
     async with opened(project) as (app, pilot):
         app.open_screen("browse")
@@ -148,7 +150,7 @@ async def test_any_list_is_saved_as_it_is_arranged(tmp_path: Path) -> None:
 
 
 @pytest.mark.soak
-async def test_a_list_that_is_too_long_is_not_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_long_list_is_not_truncated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     project = judged_project(tmp_path)
     monkeypatch.setattr(sharing, "MAX_ROWS", 3)
     async with opened(project) as (app, pilot):
@@ -160,7 +162,7 @@ async def test_a_list_that_is_too_long_is_not_cut(tmp_path: Path, monkeypatch: p
 
 
 @pytest.mark.soak
-async def test_the_plots_go_to_a_new_folder(tmp_path: Path) -> None:
+async def test_plots_are_written_to_a_new_folder(tmp_path: Path) -> None:
     project = judged_project(tmp_path)
     (tmp_path / "p-figures").mkdir()
     async with opened(project) as (app, pilot):
@@ -175,7 +177,7 @@ async def test_the_plots_go_to_a_new_folder(tmp_path: Path) -> None:
         assert not list((tmp_path / "p-figures").iterdir())
 
 
-async def test_a_served_app_writes_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_served_app_writes_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     project = judged_project(tmp_path)
     monkeypatch.setattr(WorkbenchApp, "is_web", True)
     async with opened(project) as (app, pilot):
@@ -190,11 +192,11 @@ async def test_a_served_app_writes_no_file(tmp_path: Path, monkeypatch: pytest.M
 
 
 PUBLISHES = {"sets"}
-"""Screens on whose list the key writes what the list is of, not the list."""
+"""Screens on whose list the key exports the underlying data, not the list."""
 
 
 @pytest.mark.soak
-async def test_every_list_goes_to_a_file_in_every_form(tmp_path: Path) -> None:
+async def test_every_list_is_written_in_every_format(tmp_path: Path) -> None:
     project = judged_project(tmp_path)
     offered: dict[str, set[str]] = {}
     async with opened(project) as (app, pilot):
@@ -211,14 +213,14 @@ async def test_every_list_goes_to_a_file_in_every_form(tmp_path: Path) -> None:
                 await press(pilot, "escape")
             app.open_screen("home")
             await settle(pilot)
-    wanted = {f"as {one}" for one in ("CSV", "LaTeX (booktabs)", "Markdown", "JSON")}
+    expected = {f"as {one}" for one in ("CSV", "LaTeX (booktabs)", "Markdown", "JSON")}
     assert {"browse", "accuracy", "compare", "validity", "disagreements", "runs"} <= offered.keys()
     for name, choices in offered.items():
-        assert all(any(word in choice for choice in choices) for word in wanted), name
+        assert all(any(word in choice for choice in choices) for word in expected), name
 
 
 @pytest.mark.soak
-async def test_a_list_as_json_says_what_it_shows(tmp_path: Path) -> None:
+async def test_list_as_json_describes_its_content(tmp_path: Path) -> None:
     project = judged_project(tmp_path)
     async with opened(project) as (app, pilot):
         app.open_screen("browse")

@@ -1,4 +1,4 @@
-"""What a screen shows can be read in 60 columns and 20 lines, too: a table in use has lines for its rows."""
+"""Screens are usable with 60 columns and 20 lines, too: a table in use has lines for its rows."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from workbench.core.verdict import Outcome
 
 SHORT = (60, 20)
 LEAST = 4
-"""A table's head and some rows."""
+"""The lines for a table's head and some rows."""
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    """Two verifiers that disagree on items of two types, and a judge that has begun."""
+    """Create two verifiers that disagree on items of two types, and a judge with an unfinished run."""
     made = make_project(tmp_path, [*numbered(20, subtype="A1"), *numbered(20, subtype="C1", dataset="more")])
     add_run(made, "rules", dict.fromkeys(range(1, 41), Outcome.CORRECT))
     add_run(made, "exact", dict.fromkeys(range(1, 41), Outcome.INCORRECT))
@@ -29,7 +29,7 @@ def project(tmp_path: Path) -> Project:
 
 
 @pytest.mark.soak
-async def test_every_table_that_one_can_go_to_has_lines_for_its_rows(project: Project) -> None:
+async def test_every_focusable_table_has_lines_for_its_rows(project: Project) -> None:
     async with opened(project, size=SHORT) as (app, pilot):
         for name in DESTINATIONS:
             if name != "home":
@@ -47,7 +47,7 @@ async def test_every_table_that_one_can_go_to_has_lines_for_its_rows(project: Pr
             await settle(pilot)
 
 
-async def test_both_tables_of_accuracy_are_gone_through_by_tab(project: Project) -> None:
+async def test_tab_moves_between_both_tables_of_accuracy(project: Project) -> None:
     async with opened(project, size=SHORT) as (app, pilot):
         await press(pilot, *":y", "enter")
         first = app.screen.focused

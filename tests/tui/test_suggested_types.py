@@ -1,4 +1,4 @@
-"""A model's answer types are offered for one key where the coordinator wants that; else people are blind to them."""
+"""A model's answer types are suggested for one key if the coordinator enables it; otherwise annotators are blind."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ def typed(tmp_path: Path) -> Iterator[Project]:
     made.close()
 
 
-def say(project: Project, suggestion: str | None) -> None:
-    """Have a model say this of every question."""
+def store_suggestion(project: Project, suggestion: str | None) -> None:
+    """Store this suggestion of a model for every question."""
     add_complete_run(project, "typist", types(dict.fromkeys(range(1, ITEMS + 1), suggestion)), kind=ANSWER_TYPE)
 
 
 def unblinded(project: Project) -> dict[str, set[bool]]:
-    """Whether labels are marked unblinded, by task."""
+    """Return whether labels are marked unblinded, by task."""
     query = "SELECT task, unblinded FROM label_events WHERE kind = 'label'"
     found: dict[str, set[bool]] = {}
     for task, mark in project.database.reader().execute(query):
@@ -40,7 +40,7 @@ def unblinded(project: Project) -> dict[str, set[bool]]:
 
 
 async def label_one(project: Project, settings: Settings | None, offered: str, *keys: str) -> None:
-    """Label an item, and answer the picker once it offers this."""
+    """Label an item, and answer the picker once it shows this suggestion."""
     async with opened(project, annotator="amira", settings=settings) as (app, pilot):
         await press(pilot, *":a", "enter", "1")
         assert isinstance(app.screen, TypePicker)
@@ -49,32 +49,32 @@ async def label_one(project: Project, settings: Settings | None, offered: str, *
         assert not isinstance(app.screen, TypePicker)
 
 
-async def test_a_suggestion_is_confirmed_with_one_key_and_the_label_is_marked(typed: Project) -> None:
-    say(typed, "B5")
+async def test_suggestion_is_confirmed_with_one_key_and_marked(typed: Project) -> None:
+    store_suggestion(typed, "B5")
     await label_one(typed, ON, "a model suggests B5 - Matrix · enter takes it", "enter")
     assert [subtype for _, subtype in labels(typed, "type")] == ["B5"]
     assert unblinded(typed) == {"correctness": {False}, "type": {True}}
 
 
 @pytest.mark.soak
-async def test_another_type_can_be_given_all_the_same(typed: Project) -> None:
-    say(typed, "B5")
+async def test_another_type_can_be_chosen_instead(typed: Project) -> None:
+    store_suggestion(typed, "B5")
     await label_one(typed, ON, "B5", "a", "2")
     assert [subtype for _, subtype in labels(typed, "type")] == ["A2"]
     assert unblinded(typed)["type"] == {True}
 
 
 @pytest.mark.soak
-async def test_a_question_outside_the_taxonomy_has_nothing_to_confirm(typed: Project) -> None:
-    say(typed, "proof")
+async def test_suggestion_outside_the_taxonomy_cannot_be_confirmed(typed: Project) -> None:
+    store_suggestion(typed, "proof")
     await label_one(typed, ON, "none of these: proof", "enter", "a", "2")
     assert [subtype for _, subtype in labels(typed, "type")] == ["A2"]
 
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize("settings", [None, Settings(suggest_types="nobody")])
-async def test_without_suggestions_people_are_blind(typed: Project, settings: Settings | None) -> None:
-    say(typed, "B5")
+async def test_annotators_are_blind_without_suggestions(typed: Project, settings: Settings | None) -> None:
+    store_suggestion(typed, "B5")
     await label_one(typed, settings, "", "enter", "a", "1")
     assert [subtype for _, subtype in labels(typed, "type")] == ["A1"]
     assert unblinded(typed) == {"correctness": {False}, "type": {False}}
@@ -82,7 +82,7 @@ async def test_without_suggestions_people_are_blind(typed: Project, settings: Se
     assert reveals == (0,)
 
 
-async def test_a_model_that_says_nothing_leaves_no_mark(typed: Project) -> None:
-    say(typed, None)
+async def test_missing_suggestion_leaves_no_mark(typed: Project) -> None:
+    store_suggestion(typed, None)
     await label_one(typed, ON, "", "a", "1")
     assert unblinded(typed)["type"] == {False}

@@ -1,4 +1,4 @@
-"""A judge's template edited in what-if: from the text to a sample's verdicts and a verifier of its own."""
+"""A judge's template is edited in what-if: from the text to verdicts on a sample and a new verifier."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def reply(received: Received) -> str:
 
 
 async def editing(app: WorkbenchApp, pilot: Pilot[None], item: int | None = 3) -> TemplateScreen:
-    """What-if of the judge, its template open."""
+    """Open what-if of the judge with its template."""
     await app.push_screen(WhatIfScreen("judge", item))
     await until(pilot, lambda: app.screen.query("#option-template"))
     await settle(pilot)
@@ -56,8 +56,8 @@ async def editing(app: WorkbenchApp, pilot: Pilot[None], item: int | None = 3) -
     return screen
 
 
-async def written(pilot: Pilot[None], screen: TemplateScreen, text: str) -> None:
-    """Write a text, and wait until it was looked at."""
+async def write(pilot: Pilot[None], screen: TemplateScreen, text: str) -> None:
+    """Write a text, and wait until it was checked."""
     shape, trouble = screen.query_one("#template-shape", Static), screen.query_one(".form-trouble", Static)
     shape.update("")
     trouble.update("")
@@ -65,15 +65,15 @@ async def written(pilot: Pilot[None], screen: TemplateScreen, text: str) -> None
     await until(pilot, lambda: str(shape.content) or str(trouble.content))
 
 
-async def kept(app: WorkbenchApp, pilot: Pilot[None], name: str) -> None:
-    """Save under a file's name."""
+async def save(app: WorkbenchApp, pilot: Pilot[None], name: str) -> None:
+    """Save under a file name."""
     await press(pilot, "ctrl+r")
     app.screen.query_one(Input).value = name
     await press(pilot, "enter")
 
 
 @pytest.mark.parametrize("size", ONE_SIZE)
-async def test_from_the_text_to_a_verifier_of_its_own(project: Project, size: tuple[int, int]) -> None:
+async def test_edited_template_becomes_a_new_verifier(project: Project, size: tuple[int, int]) -> None:
     with scripted(reply) as server:
         judged(project, server)
         asked = len(server.received)
@@ -81,9 +81,9 @@ async def test_from_the_text_to_a_verifier_of_its_own(project: Project, size: tu
             screen = await editing(app, pilot)
             text = screen.editor.text
             assert 'parser = "verifybench@1"' in text
-            await written(pilot, screen, text.replace("You grade", f"You grade {MARK}"))
+            await write(pilot, screen, text.replace("You grade", f"You grade {MARK}"))
             assert text_of(app, "#template-shape") == "1 call per item · parsed by verifybench@1"
-            # The prompt about the item at hand, without a call.
+            # The prompt about the current item, without a call.
             await press(pilot, "ctrl+t")
             shown = screen_of(app, PreviewScreen)
             document = shown.query_one(Reader).document
@@ -92,8 +92,8 @@ async def test_from_the_text_to_a_verifier_of_its_own(project: Project, size: tu
             assert shown.query_one(TitleBar).remark.startswith("c2 ")
             await press(pilot, "escape")
             assert len(server.received) == asked
-            # Kept beside the database, tried at once: what it would take is said, and a sample comes first.
-            await kept(app, pilot, "strict.toml")
+            # Saved next to the database and tried immediately: the cost is shown, and a sample comes first.
+            await save(app, pilot, "strict.toml")
             assert isinstance(app.screen, ChoiceMenu)
             what_if = app.screen_stack[-2]
             assert isinstance(what_if, WhatIfScreen)
@@ -118,20 +118,20 @@ async def test_from_the_text_to_a_verifier_of_its_own(project: Project, size: tu
 
 
 @pytest.mark.soak
-async def test_a_file_that_changed_after_it_was_tried_is_asked_about_anew(project: Project) -> None:
+async def test_file_changed_after_a_trial_is_confirmed_again(project: Project) -> None:
     with scripted(reply) as server:
         judged(project, server)
         asked = len(server.received)
         async with opened(project) as (app, pilot):
             screen = await editing(app, pilot)
-            await written(pilot, screen, screen.editor.text.replace("You grade", "You strictly grade"))
-            await kept(app, pilot, "strict")
+            await write(pilot, screen, screen.editor.text.replace("You grade", "You strictly grade"))
+            await save(app, pilot, "strict")
             await press(pilot, "2")
             await until(pilot, lambda: isinstance(app.screen, ConfirmScreen))
             await press(pilot, "y")
             await until(pilot, lambda: len(server.received) == asked + 20)
             await settle(pilot)
-            # Somebody else writes into it: what was accepted is not this.
+            # Another user changes it: the accepted text was different.
             path = project.path.parent / "strict.toml"
             path.write_text(path.read_text().replace("strictly", "never"))
             await press(pilot, "ctrl+r", *"strict", "enter")
@@ -143,7 +143,7 @@ async def test_a_file_that_changed_after_it_was_tried_is_asked_about_anew(projec
 
 
 @pytest.mark.soak
-async def test_what_is_wrong_stands_below_and_nothing_that_was_written_is_lost(project: Project) -> None:
+async def test_errors_are_shown_below_and_no_text_is_lost(project: Project) -> None:
     with scripted(reply) as server:
         judged(project, server)
         async with opened(project) as (app, pilot):
@@ -154,19 +154,19 @@ async def test_what_is_wrong_stands_below_and_nothing_that_was_written_is_lost(p
                 (good.replace('"verifybench@1"', '"[bold]x[/]"'), "parser: There is no parser '[bold]x[/]'"),
                 (good.replace("{completion}", ""), "none of its calls has a placeholder for the completion"),
             ):
-                await written(pilot, screen, text)
+                await write(pilot, screen, text)
                 assert words in text_of(app, ".form-trouble").replace("\n", " "), text_of(app, ".form-trouble")
                 assert text_of(app, "#template-shape") == ""
                 await press(pilot, "ctrl+t")
                 screen_of(app, TemplateScreen)
-                await kept(app, pilot, "mine")
+                await save(app, pilot, "mine")
                 assert screen_of(app, TemplateScreen).editor.text == text
                 assert not (project.path.parent / "mine.toml").exists()
-            await written(pilot, screen, good.replace("{reference}", ""))
+            await write(pilot, screen, good.replace("{reference}", ""))
             assert text_of(app, "#template-shape").endswith("without reference")
-            await kept(app, pilot, "../mine")
+            await save(app, pilot, "../mine")
             assert "not a valid template file name" in text_of(app, ".form-trouble")
-            # Leaving asks first, where something was written.
+            # Leaving asks first if something was written.
             await press(pilot, "escape")
             assert isinstance(app.screen, ConfirmScreen)
             await press(pilot, "escape")
@@ -177,7 +177,7 @@ async def test_what_is_wrong_stands_below_and_nothing_that_was_written_is_lost(p
 
 
 @pytest.mark.soak
-async def test_letters_are_written_and_no_text_steers_the_terminal(project: Project) -> None:
+async def test_letters_are_text_and_control_characters_are_harmless(project: Project) -> None:
     with scripted(reply) as server:
         judged(project, server)
         async with opened(project) as (app, pilot):
@@ -194,7 +194,7 @@ async def test_letters_are_written_and_no_text_steers_the_terminal(project: Proj
             drawn = "".join(segment.text for segment in screen.editor.render_line(0))
             assert "\x1b" not in drawn
             assert "[bold]x[/]" in drawn
-            # More than a template may hold is cut with a word.
+            # A template over the limit is cut with a notice.
             app.post_message(Paste("word " * 100_000))
             await settle(pilot)
             assert len(screen.editor.text) <= 256 * 1024
@@ -202,7 +202,7 @@ async def test_letters_are_written_and_no_text_steers_the_terminal(project: Proj
 
 
 @pytest.mark.soak
-async def test_where_no_template_is_asked_by_there_is_none_to_edit(project: Project) -> None:
+async def test_verifier_without_a_template_has_none_to_edit(project: Project) -> None:
     assert wait(project, start(project, "chrf", {}).run).state == "complete"
     async with opened(project) as (app, pilot):
         await app.push_screen(WhatIfScreen("chrf", 1))
@@ -213,7 +213,7 @@ async def test_where_no_template_is_asked_by_there_is_none_to_edit(project: Proj
 
 @pytest.mark.soak
 @pytest.mark.parametrize("strategy", ["mcts"])
-async def test_a_template_of_ours_that_can_not_be_replaced_says_so(project: Project, strategy: str) -> None:
+async def test_fixed_template_says_that_it_cannot_be_replaced(project: Project, strategy: str) -> None:
     with scripted(reply) as server:
         judged(project, server)
         async with opened(project) as (app, pilot):

@@ -1,4 +1,4 @@
-"""A check on the screen is an item on the screen: the same keys show the same, up to its answer and after it."""
+"""A check looks like any item on the screen: the same keys show the same, before and after its answer."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ KEYS = (
     *("w", "v", "u", "f", "enter", "f", "1", "1", "[", "0", "]", "z", "z", "z", "s", "1", "1"),
     *("escape", "a", "0", "x", "p", "1", "l"),
 )
-"""Marks and a flag; the first item labelled, corrected, taken back, skipped and served anew; Home, History.
+"""Marks and a flag; the first item labelled, corrected, undone, skipped and assigned again; Home, History.
 
 A verdict behind a key that did nothing is dropped once, so it is pressed twice."""
 
 
 def of_alike(folder: Path, *, a_check: bool) -> Project:
-    """Four items of one text; amira gets the first one first, as a check or not."""
+    """Create four items with one text; amira gets the first one first, as a check or not."""
     folder.mkdir()
     (folder / "workbench.toml").write_text(
         f"[annotation]\ncheck_rate = {int(a_check)}\nrepeat_share = 0\ncheck_minimum = 100\n"
@@ -43,28 +43,28 @@ def of_alike(folder: Path, *, a_check: bool) -> Project:
 
 
 async def shown(project: Project) -> list[tuple[str, list[str], list[str]]]:
-    """After every key what was told and what stands on the screen, but for when it was and how long it took."""
+    """Return notices and screen after every key, without times."""
     found = []
     async with desk(project) as it:
         for key in KEYS:
             await it.press(key)
-            told = notices(it.app)
+            notices_text = notices(it.app)
             it.app.clear_notifications()
             await it.settle()
             text = re.sub(r"20\d\d-\d\d-\d\d \d\d:\d\d", "", it.text())
-            found.append((key, told, [line.rstrip() for line in text.splitlines()]))
+            found.append((key, notices_text, [line.rstrip() for line in text.splitlines()]))
     return found
 
 
 @pytest.mark.soak
-async def test_a_check_shows_what_any_item_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_check_looks_like_any_item(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pace, "about", lambda seconds: "some time")
-    # Whether a decision was fast, and so what there is room for beside it, is up to the machine.
+    # Whether a decision was fast, and so how much else fits, depends on the machine.
     monkeypatch.setattr(annotate, "FAST_MS", 0)
     projects = [of_alike(tmp_path / str(a_check), a_check=a_check) for a_check in (False, True)]
     plain, with_check = [await shown(project) for project in projects]
-    said = "SELECT count(*) > 2 FROM label_events WHERE kind = 'check'"
-    assert [project.database.reader().execute(said).fetchone()[0] for project in projects] == [False, True]
+    normalized = "SELECT count(*) > 2 FROM label_events WHERE kind = 'check'"
+    assert [project.database.reader().execute(normalized).fetchone()[0] for project in projects] == [False, True]
     for before, after in zip(plain, with_check, strict=True):
         assert after == before
     for project in projects:

@@ -1,4 +1,4 @@
-"""What stands on a screen is not told again, nor what is not known."""
+"""Text on a screen is not repeated in notices, and unknown values are not shown."""
 
 from __future__ import annotations
 
@@ -18,9 +18,7 @@ from workbench.core.status import Matter
 from workbench.core.text.run_words import usage_words
 
 
-async def test_a_page_that_says_why_there_is_no_item_says_it_without_further_notices(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_empty_page_explains_itself_without_notices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tries = []
 
     def fail(*_: object) -> None:
@@ -29,9 +27,9 @@ async def test_a_page_that_says_why_there_is_no_item_says_it_without_further_not
 
     monkeypatch.setattr(ItemFeed, "next", fail)
     async with desk(make(tmp_path)) as there:
-        told = [one for one in there.app._notifications if "locked" in one.message]
+        notices_text = [one for one in there.app._notifications if "locked" in one.message]
         assert there.screen.has_class("empty")
-        assert len(told) == 1
+        assert len(notices_text) == 1
         for _ in range(3):
             there.screen._retry_if_empty()
             await there.settle()
@@ -39,21 +37,21 @@ async def test_a_page_that_says_why_there_is_no_item_says_it_without_further_not
         assert len([one for one in there.app._notifications if "locked" in one.message]) == 1
 
 
-async def test_the_menu_of_people_names_its_keys(tmp_path: Path) -> None:
+async def test_menu_of_users_names_its_keys(tmp_path: Path) -> None:
     async with opened(make(tmp_path)) as (app, pilot):
         app.open_screen("annotate")
         await until(pilot, lambda: isinstance(app.screen, PeopleMenu) and app.screen.query(OptionList))
         await press(pilot)
-        said = str(app.screen.query_one(OptionList).border_subtitle)
-        assert said == "enter: here · escape: cancel"
+        sentence = str(app.screen.query_one(OptionList).border_subtitle)
+        assert sentence == "enter: here · escape: cancel"
 
 
-def test_a_sentence_s_key_is_told_apart_from_a_count() -> None:
+def test_key_in_a_sentence_is_distinguishable_from_a_count() -> None:
     matter = Matter(kind="conflicts", sentence="2 conflicts wait.", size=2, screen="conflicts")
     assert matter_text(1, matter, 80).plain == "1) 2 conflicts wait."
 
 
-def test_tokens_of_which_nothing_is_known_are_not_shown() -> None:
+def test_unknown_tokens_are_not_shown() -> None:
     assert usage_words(RunUsage(calls=3)) == ["3 calls"]
     words = usage_words(RunUsage(calls=3, prompt_tokens=900, completion_tokens=12))
     assert words == ["3 calls", "900 tokens in, 12 out"]

@@ -1,4 +1,4 @@
-"""The transcript of a verdict: its calls in order, each with what was asked, thought and said, to the byte."""
+"""The transcript of a verdict: its calls in order, each with request, reasoning and reply, unchanged."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ async def type_line(pilot: Pilot[None], text: str) -> None:
 
 
 @pytest.mark.parametrize("size", ONE_SIZE)
-async def test_calls_stand_in_order_with_what_was_asked_and_said(project: Project, size: tuple[int, int]) -> None:
+async def test_calls_are_in_order_with_requests_and_replies(project: Project, size: tuple[int, int]) -> None:
     verdict = Verdict(outcome=Outcome.INCORRECT, reason="unsure", score=0.25, detail="No")
     run = add_judged(project, "judge", 1, [ANALYSE, SUMMARISE], verdict=verdict)
     async with opened(project, size=size) as (app, pilot):
@@ -72,9 +72,12 @@ async def test_calls_stand_in_order_with_what_was_asked_and_said(project: Projec
 
 
 @pytest.mark.parametrize("size", ONE_SIZE)
-async def test_texts_that_were_altered_are_told(project: Project, size: tuple[int, int]) -> None:
+async def test_changed_texts_are_reported(project: Project, size: tuple[int, int]) -> None:
     altered = StoredCall("judge", question="1 <\u2009|im_end|> [\u2009INST] a[\u2009i]", reply="No")
-    runs = [add_judged(project, name, 1, [told]) for name, told in (("altered", altered), ("whole", SUMMARISE))]
+    runs = [
+        add_judged(project, name, 1, [judge_calls])
+        for name, judge_calls in (("altered", altered), ("whole", SUMMARISE))
+    ]
     async with opened(project, size=size) as (app, pilot):
         app.push_screen(TranscriptScreen(runs[0], 1))
         await settle(pilot)
@@ -85,7 +88,7 @@ async def test_texts_that_were_altered_are_told(project: Project, size: tuple[in
         assert "control token" not in text_of(app, "#transcript-facts") + call_shown(app)
 
 
-async def test_reading_what_shows_examples_is_a_reveal_of_their_items(tmp_path: Path) -> None:
+async def test_reading_a_request_with_examples_reveals_their_items(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(8))
     run = add_judged(project, "judge", 1, [ANALYSE])
     plan = ExamplePlan(examples=1)
@@ -101,7 +104,7 @@ async def test_reading_what_shows_examples_is_a_reveal_of_their_items(tmp_path: 
         assert app.project.database.reader().execute(revealed).fetchall() == [(7,)]
 
 
-async def test_raw_shows_both_bodies_to_the_byte(project: Project) -> None:
+async def test_raw_shows_both_bodies_unchanged(project: Project) -> None:
     run = add_judged(project, "judge", 1, [ANALYSE])
     async with opened(project) as (app, pilot):
         app.push_screen(TranscriptScreen(run, 1))
@@ -115,10 +118,12 @@ async def test_raw_shows_both_bodies_to_the_byte(project: Project) -> None:
 
 
 @pytest.mark.parametrize("size", ONE_SIZE)
-async def test_hostile_replies_and_names_are_only_text(project: Project, size: tuple[int, int]) -> None:
-    told = [StoredCall(text, question=text, reply=text, reasoning=text, finish=text, origin=text) for text in HOSTILE]
+async def test_hostile_replies_and_names_are_shown_as_text(project: Project, size: tuple[int, int]) -> None:
+    judge_calls = [
+        StoredCall(text, question=text, reply=text, reasoning=text, finish=text, origin=text) for text in HOSTILE
+    ]
     verdict = Verdict(outcome=Outcome.ABSTAIN, reason=HOSTILE[0], detail=HOSTILE[2])
-    run = add_judged(project, HOSTILE[0], 1, told, verdict=verdict)
+    run = add_judged(project, HOSTILE[0], 1, judge_calls, verdict=verdict)
     async with opened(project, size=size) as (app, pilot):
         app.push_screen(TranscriptScreen(run, 1))
         await settle(pilot)
@@ -140,7 +145,7 @@ async def test_recorded_replies_say_so(project: Project) -> None:
         assert table_shown(app).count("recorded") == 1
 
 
-async def test_a_text_is_found_in_a_long_call(project: Project) -> None:
+async def test_text_is_found_in_a_long_call(project: Project) -> None:
     run = add_judged(
         project, "judge", 1, [StoredCall("judge", question="line\n" * 600 + "needle", reply="x\n" * 400 + "Yes")]
     )
@@ -161,8 +166,10 @@ async def test_a_text_is_found_in_a_long_call(project: Project) -> None:
 
 async def test_votes_are_shown(project: Project) -> None:
     votes = [Verdict(outcome=outcome) for outcome in (Outcome.CORRECT, Outcome.INCORRECT, Outcome.ABSTAIN)]
-    told = [StoredCall("judge", sample=sample) for sample in range(3)]
-    run = add_judged(project, "judge", 1, told, verdict=Verdict(outcome=Outcome.ABSTAIN, reason="tie"), votes=votes)
+    judge_calls = [StoredCall("judge", sample=sample) for sample in range(3)]
+    run = add_judged(
+        project, "judge", 1, judge_calls, verdict=Verdict(outcome=Outcome.ABSTAIN, reason="tie"), votes=votes
+    )
     async with opened(project) as (app, pilot):
         app.push_screen(TranscriptScreen(run, 1))
         await settle(pilot)
@@ -170,7 +177,7 @@ async def test_votes_are_shown(project: Project) -> None:
         assert app.screen.check_action("tree", ()) is False
 
 
-async def test_an_item_opens_the_transcript_of_its_chosen_verdict(project: Project) -> None:
+async def test_item_opens_the_transcript_of_its_chosen_verdict(project: Project) -> None:
     add_run(project, "rule", {1: Outcome.CORRECT, 2: Outcome.CORRECT})
     add_judged(project, "judge", 1, [ANALYSE, SUMMARISE])
     other = add_judged(project, "other", 1, [StoredCall("judge", origin="replies.jsonl")])

@@ -1,4 +1,4 @@
-"""Triage: cards of wrong verdicts, a key for a cause, the next card at once, and what is stored of it."""
+"""Triage: cards of wrong verdicts, one key for a cause, the next card immediately, and the stored reviews."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ TEXTS = [("12", "21"), (r"\boxed{B}", "So the answer is the greenhouse."), ("(1,
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    """Eight items that ``alpha`` wrongly refuses, two of each of four differences, and four it judges right."""
+    """Create eight items that ``alpha`` wrongly rejects, two of each of four differences, and four it judges right."""
     wrong = [
         {"completion_id": f"w{number}", "reference": TEXTS[number % 4][0], "completion": TEXTS[number % 4][1]}
         for number in range(8)
@@ -81,13 +81,13 @@ def item(screen: TriageScreen) -> int:
 
 
 def stored(project: Project) -> list[Any]:
-    """(kind, item, category, note) of all reviews in order."""
+    """Return (kind, item, category, note) of all reviews in order."""
     query = "SELECT kind, completion_id, category, note FROM reviews ORDER BY id"
     return project.database.reader().execute(query).fetchall()
 
 
 def looked_at(project: Project) -> set[int]:
-    """Items of which it is recorded that the coordinator has seen gold."""
+    """Return items whose gold the coordinator has seen on record."""
     query = (
         "SELECT e.subject FROM label_events AS e JOIN annotators AS a ON a.id = e.annotator_id "
         "WHERE e.task = 'correctness' AND e.kind = 'reveal' AND a.name = ?"
@@ -95,10 +95,10 @@ def looked_at(project: Project) -> set[int]:
     return {row[0] for row in project.database.reader().execute(query, (coordinator_name(),))}
 
 
-# -- the way there, counted in keys ---------------------------------------------------------------------------------
+# -- Paths to triage, counted in keys ------------------------------------------------------------------------------
 
 
-async def test_from_home_to_the_first_stored_cause_of_the_weakest_cell_in_four_keys(project: Project) -> None:
+async def test_four_keys_lead_from_home_to_the_first_stored_cause(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *":w", "enter", "2")
         assert isinstance(app.screen, TriageScreen)
@@ -107,7 +107,7 @@ async def test_from_home_to_the_first_stored_cause_of_the_weakest_cell_in_four_k
     assert stored(project) == [("error", 1, "equivalence", None)]
 
 
-async def test_from_homes_sentence_about_it_in_three_keys(project: Project) -> None:
+async def test_three_keys_lead_from_homes_sentence_to_a_cause(project: Project) -> None:
     async with opened(project) as (app, pilot):
         number = next(place for place, one in enumerate(app.screen.matters, 1) if one.kind == "weakest-cell")  # type: ignore[attr-defined]
         await press(pilot, str(number))
@@ -118,7 +118,7 @@ async def test_from_homes_sentence_about_it_in_three_keys(project: Project) -> N
 
 @pytest.mark.few(3)
 @pytest.mark.parametrize("way", [":y", ":r", ":b"], ids=["accuracy", "queue", "browse"])
-async def test_cells_queues_and_lists_lead_there_by_one_key(project: Project, way: str) -> None:
+async def test_one_key_opens_triage_from_cells_queues_and_lists(project: Project, way: str) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *way, "enter", "m")
         assert isinstance(app.screen, TriageScreen)
@@ -128,7 +128,7 @@ async def test_cells_queues_and_lists_lead_there_by_one_key(project: Project, wa
         assert len(stored(project)) == 1
 
 
-async def test_a_decision_is_one_key_to_the_last_of_them(project: Project) -> None:
+async def test_every_decision_takes_one_key(project: Project) -> None:
     async with triaging(project) as (screen, pilot):
         await press(pilot, *"12121212")
         assert [(row[1], row[2]) for row in stored(project)] == [
@@ -139,7 +139,7 @@ async def test_a_decision_is_one_key_to_the_last_of_them(project: Project) -> No
 
 
 @pytest.mark.soak
-async def test_where_the_weakest_cell_is_done_all_of_its_verifier_comes_next(project: Project) -> None:
+async def test_weakest_cell_is_followed_by_all_errors_of_its_verifier(project: Project) -> None:
     add_run(project, "beta", dict.fromkeys([*range(1, 5), 9, 10, 12], NO) | dict.fromkeys([*range(5, 9), 11], YES))
     async with triaging(project) as (screen, pilot):
         assert screen.scope is not None
@@ -151,7 +151,7 @@ async def test_where_the_weakest_cell_is_done_all_of_its_verifier_comes_next(pro
         assert len(screen.scope.items) > len(cell.items)
 
 
-async def test_another_verifiers_errors_are_two_keys_away(project: Project) -> None:
+async def test_two_keys_show_errors_of_another_verifier(project: Project) -> None:
     add_run(project, "beta", dict.fromkeys(range(1, 13), YES))
     async with triaging(project) as (screen, pilot):
         await press(pilot, "v")
@@ -169,9 +169,7 @@ async def test_another_verifiers_errors_are_two_keys_away(project: Project) -> N
 
 
 @pytest.mark.parametrize("size", SIZES)
-async def test_a_question_shows_what_there_is_room_for_and_says_that_it_is_not_all(
-    tmp_path: Path, size: tuple[int, int]
-) -> None:
+async def test_long_question_is_marked_as_truncated(tmp_path: Path, size: tuple[int, int]) -> None:
     words = " ".join(f"word{number}" for number in range(900))
     questions = [f"{words} What follows?", "Which one?"]
     rows = [{"question_id": f"q{n}", "question": asked, "gold": True} for n, asked in enumerate(questions)]
@@ -188,7 +186,7 @@ async def test_a_question_shows_what_there_is_room_for_and_says_that_it_is_not_a
         assert shown(screen).startswith(" Which one?")
 
 
-async def test_annotators_have_no_way_there(project: Project) -> None:
+async def test_annotators_cannot_open_triage(project: Project) -> None:
     add_annotators(project, ["amira"])
     async with opened(project, annotator="amira") as (app, pilot):
         await press(pilot, *":w", "enter", "escape")
@@ -198,23 +196,23 @@ async def test_annotators_have_no_way_there(project: Project) -> None:
         assert not [one for one in app.get_system_commands(app.screen) if "riage" in one.title]
 
 
-# -- the card -------------------------------------------------------------------------------------------------------
+# -- Card -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("size", SIZES)
-async def test_a_card_has_all_there_is_to_decide_by(project: Project, size: tuple[int, int]) -> None:
+async def test_card_has_everything_for_a_decision(project: Project, size: tuple[int, int]) -> None:
     async with triaging(project, size) as (screen, pilot):
         await press(pilot, "]", "]")
         lines = shown(screen).splitlines()
         text = "\n".join(lines)
         assert len(lines) <= size[1] - 2
         assert max(map(len, lines)) <= size[0]
-        for said in ("(1, 2)", "[1, 2)", "bracket", "gold ✓", "‹alpha ✗›", "\n is in ", "9 cut-off", "0 another"):
-            assert said in text, said
+        for message in ("(1, 2)", "[1, 2)", "bracket", "gold ✓", "‹alpha ✗›", "\n is in ", "9 cut-off", "0 another"):
+            assert message in text, message
         assert title(screen).startswith("case 3 of 8 · 0 with a cause · 8 left")
 
 
-async def test_what_differs_is_marked_by_signs_below_it(project: Project) -> None:
+async def test_differences_are_marked_by_signs_below(project: Project) -> None:
     async with triaging(project) as (screen, pilot):
         await press(pilot, "]", "]")
         lines = shown(screen).splitlines()
@@ -230,9 +228,7 @@ async def test_what_differs_is_marked_by_signs_below_it(project: Project) -> Non
 @pytest.mark.few(10)
 @pytest.mark.parametrize("text", [*HOSTILE, "x" * 50_000, "漢字" * 300, "مرحبا بالعالم " * 30, "a\0b\x07", "\n" * 50])
 @pytest.mark.parametrize("size", SIZES)
-async def test_any_text_is_only_text_and_leaves_the_causes_in_sight(
-    tmp_path: Path, text: str, size: tuple[int, int]
-) -> None:
+async def test_texts_are_never_markup_and_causes_stay_visible(tmp_path: Path, text: str, size: tuple[int, int]) -> None:
     row = {"question": text, "reference": text, "completion": f"answer: {text}", "gold": True, "completion_id": text}
     made = make_project(tmp_path, [row])
     add_run(made, text[:60], {1: NO}, reasons=(text[:60],))
@@ -245,16 +241,14 @@ async def test_any_text_is_only_text_and_leaves_the_causes_in_sight(
         assert len(stored(made)) == 1
 
 
-async def test_looking_is_recorded_as_a_reveal(project: Project) -> None:
+async def test_viewing_is_recorded_as_a_reveal(project: Project) -> None:
     async with triaging(project) as (screen, pilot):
         await press(pilot, "]")
         assert item(screen) == 2
     assert looked_at(project) == {1, 2}, "those that were shown, not those that were read ahead"
 
 
-async def test_the_next_cards_are_read_before_they_are_asked_for(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_next_cards_are_prefetched(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     async with triaging(project) as (screen, pilot):
 
         def fail(*_: Any) -> Any:
@@ -266,9 +260,7 @@ async def test_the_next_cards_are_read_before_they_are_asked_for(
         assert not notices(screen.app)
 
 
-async def test_a_look_that_could_not_be_recorded_is_recorded_with_the_next(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_failed_reveal_is_recorded_with_the_next(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     async with triaging(project) as (screen, pilot):
         with monkeypatch.context() as patch:
             patch.setattr(browsing, "reveal_each", lambda *_: 1 / 0)
@@ -279,11 +271,11 @@ async def test_a_look_that_could_not_be_recorded_is_recorded_with_the_next(
         assert looked_at(project) == {1, 2, 3}
 
 
-# -- storing --------------------------------------------------------------------------------------------------------
+# -- Storing --------------------------------------------------------------------------------------------------------
 
 
 def held_back(monkeypatch: pytest.MonkeyPatch) -> Event:
-    """What lets marks be stored, which wait for it."""
+    """Return an event that marks wait for before they are stored."""
     may, mark = Event(), deciding.mark_errors
 
     def slow(*arguments: Any, **options: Any) -> Any:
@@ -294,7 +286,7 @@ def held_back(monkeypatch: pytest.MonkeyPatch) -> Event:
     return may
 
 
-async def test_the_next_card_does_not_wait_and_nothing_is_called_saved_before_it_is(
+async def test_next_card_does_not_wait_and_unsaved_marks_are_shown_so(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     may = held_back(monkeypatch)
@@ -313,7 +305,7 @@ async def test_the_next_card_does_not_wait_and_nothing_is_called_saved_before_it
         assert title(screen).startswith("case 3 of 8 · 2 with a cause · 6 left")
 
 
-async def test_a_key_is_for_the_card_that_was_in_sight(project: Project) -> None:
+async def test_key_applies_to_the_card_that_was_visible(project: Project) -> None:
     async with triaging(project) as (screen, pilot):
         for _ in range(2):
             screen.app.post_message(events.Key("1", "1"))
@@ -322,7 +314,7 @@ async def test_a_key_is_for_the_card_that_was_in_sight(project: Project) -> None
         assert item(screen) == 2
 
 
-async def test_what_cannot_be_stored_comes_back(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_unsaved_card_comes_back(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: Any, **__: Any) -> Any:
         raise OSError("disk full")
 
@@ -338,7 +330,7 @@ async def test_what_cannot_be_stored_comes_back(project: Project, monkeypatch: p
         assert [row[1] for row in stored(project)] == [1]
 
 
-async def test_what_waits_is_stored_though_the_screen_is_left(
+async def test_waiting_marks_are_stored_after_leaving_the_screen(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     may = held_back(monkeypatch)
@@ -352,7 +344,7 @@ async def test_what_waits_is_stored_though_the_screen_is_left(
         await until(pilot, lambda: len(stored(project)) == 2)
 
 
-async def test_undo_takes_back_one_after_the_other_also_after_a_new_start(project: Project) -> None:
+async def test_undo_works_one_by_one_and_after_a_restart(project: Project) -> None:
     async with triaging(project) as (screen, pilot):
         await press(pilot, "2", "3", "z")
         assert item(screen) == 2
@@ -366,7 +358,7 @@ async def test_undo_takes_back_one_after_the_other_also_after_a_new_start(projec
         assert "You have no cause" in shown(screen)
 
 
-async def test_like_cases_are_counted_shown_marked_and_taken_back_as_one(project: Project) -> None:
+async def test_similar_cases_are_counted_marked_and_undone_together(project: Project) -> None:
     async with triaging(project) as (screen, pilot):
         await press(pilot, "]")
         assert "1 more case like it: space picks all 2" in shown(screen)
@@ -383,7 +375,7 @@ async def test_like_cases_are_counted_shown_marked_and_taken_back_as_one(project
 
 
 @pytest.mark.soak
-async def test_like_cases_are_taken_back_as_one_after_a_new_start(project: Project) -> None:
+async def test_similar_cases_are_undone_together_after_a_restart(project: Project) -> None:
     async with triaging(project) as (screen, pilot):
         await press(pilot, "1", "space", "4")
         assert len(stored(project)) == 3
@@ -393,7 +385,7 @@ async def test_like_cases_are_taken_back_as_one_after_a_new_start(project: Proje
         assert title(screen).startswith("case 2 of 8 · 1 with a cause · 7 left")
 
 
-async def test_picked_is_of_one_card_only(project: Project) -> None:
+async def test_picked_cause_applies_to_one_card_only(project: Project) -> None:
     async with triaging(project) as (screen, pilot):
         await press(pilot, "space", "]", "1")
         assert [row[1] for row in stored(project)] == [2]
@@ -403,7 +395,7 @@ async def test_picked_is_of_one_card_only(project: Project) -> None:
 
 
 @pytest.mark.soak
-async def test_a_cause_of_ones_own_is_named_once_and_then_offered(project: Project) -> None:
+async def test_custom_cause_is_named_once_and_then_suggested(project: Project) -> None:
     async with triaging(project) as (screen, pilot):
         await press(pilot, "0", "3")
         pilot.app.screen.query_one(Input).value = "[b]gold is wrong"
@@ -420,7 +412,7 @@ async def test_a_cause_of_ones_own_is_named_once_and_then_offered(project: Proje
         assert "[b]gold is wrong 2 (100.0 %)" in " ".join(shown(screen).split())
 
 
-async def test_an_item_opened_from_its_card_takes_its_decisions_there(project: Project) -> None:
+async def test_item_opened_from_its_card_accepts_decisions(project: Project) -> None:
     async with triaging(project) as (screen, pilot):
         await press(pilot, "enter")
         assert isinstance(screen.app.screen, ItemScreen)
@@ -430,7 +422,7 @@ async def test_an_item_opened_from_its_card_takes_its_decisions_there(project: P
         assert title(screen).startswith("case 1 of 8 · 0 with a cause · 8 left")
 
 
-async def test_where_gold_is_in_doubt_people_label_the_item_anew(project: Project) -> None:
+async def test_doubtful_gold_sends_the_item_to_annotators(project: Project) -> None:
     add_annotators(project, ["amira", "ben"])
     async with triaging(project) as (screen, pilot):
         await press(pilot, "g")
@@ -444,7 +436,7 @@ async def test_where_gold_is_in_doubt_people_label_the_item_anew(project: Projec
         assert "it will still be labelled again" in shown(screen)
 
 
-async def test_without_people_gold_stays_and_so_does_the_card(project: Project) -> None:
+async def test_doubtful_gold_stays_without_annotators(project: Project) -> None:
     async with triaging(project) as (screen, pilot):
         await press(pilot, "g")
         pilot.app.screen.query_one(Input).value = "odd"
@@ -455,7 +447,7 @@ async def test_without_people_gold_stays_and_so_does_the_card(project: Project) 
 
 @pytest.mark.few(3)
 @pytest.mark.parametrize(("key", "suffix"), [("1", "csv"), ("2", "md"), ("3", "tex")])
-async def test_paragraph_and_table_are_files(project: Project, key: str, suffix: str) -> None:
+async def test_paragraph_and_table_are_written_to_files(project: Project, key: str, suffix: str) -> None:
     async with triaging(project) as (_, pilot):
         await press(pilot, *"11112", "e", key)
     written = (project.path.parent / f"p-triage.{suffix}").read_text(encoding="utf-8")
@@ -463,7 +455,7 @@ async def test_paragraph_and_table_are_files(project: Project, key: str, suffix:
     assert "extraction" in written
 
 
-async def test_without_verifiers_it_says_what_to_do(tmp_path: Path) -> None:
+async def test_screen_without_verifiers_says_what_to_do(tmp_path: Path) -> None:
     async with triaging(make_project(tmp_path, numbered(2))) as (screen, pilot):
         assert [notice for notice in notices(screen.app) if "No verifier has been measured yet" in notice]
         await press(pilot, "1", "space", "]", "[", "z", "d", "e", "0", "enter", "escape")
@@ -472,7 +464,7 @@ async def test_without_verifiers_it_says_what_to_do(tmp_path: Path) -> None:
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize(("size", "meanings"), [((80, 24), ERRORS_IN_SHORT), ((120, 40), ERROR_CATEGORIES)])
-async def test_what_each_cause_means_stands_beside_it(
+async def test_each_cause_has_its_meaning_next_to_it(
     project: Project, size: tuple[int, int], meanings: dict[ErrorCategory, str]
 ) -> None:
     async with triaging(project, size) as (screen, pilot):
@@ -485,7 +477,7 @@ async def test_what_each_cause_means_stands_beside_it(
         assert "saved: extraction" in rule
 
 
-async def test_the_table_offers_only_keys_that_do_something_there(project: Project) -> None:
+async def test_table_shows_only_keys_that_work_there(project: Project) -> None:
     async with triaging(project) as (screen, pilot):
         await press(pilot, "1", "d")
         offered = {key.label for key in screen.query_one(Footer).keys}
@@ -498,7 +490,7 @@ async def test_the_table_offers_only_keys_that_do_something_there(project: Proje
         assert {"Other cause", "Gold", "Alike"} <= {key.label for key in screen.query_one(Footer).keys}
 
 
-def test_marks_that_say_nothing_are_left_out() -> None:
+def test_meaningless_marks_are_left_out() -> None:
     one, other = "Water boils at one hundred degrees there", "The cat sat on some other mat today"
     found = differences(one, other)
     assert found.kinds == ("other sentence",)
@@ -508,14 +500,12 @@ def test_marks_that_say_nothing_are_left_out() -> None:
     assert any("^" in line.plain for line in _answer("the answer is x = 2", [partly.places[0].reference], 80))
 
 
-# -- others are open
+# -- Other open cases
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("size", ONE_SIZE)
-async def test_when_all_is_read_it_is_said_where_cases_are_open_and_a_key_goes_there(
-    project: Project, size: tuple[int, int]
-) -> None:
+async def test_finished_triage_says_where_cases_are_open(project: Project, size: tuple[int, int]) -> None:
     add_run(project, "beta", dict.fromkeys(range(1, 9), YES) | dict.fromkeys(range(9, 12), NO) | {12: YES})
     add_run(project, "[bold]gamma", dict.fromkeys(range(1, 11), YES) | {11: NO, 12: YES})
     async with triaging(project, size) as (screen, pilot):
@@ -543,7 +533,7 @@ async def test_when_all_is_read_it_is_said_where_cases_are_open_and_a_key_goes_t
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize(("size", "meanings"), [((80, 24), CODE_ERRORS_IN_SHORT), ((120, 40), CODE_ERROR_CATEGORIES)])
-async def test_programs_are_shown_as_they_are_and_have_no_final_answer(
+async def test_programs_are_shown_unchanged_without_a_final_answer(
     tmp_path: Path, size: tuple[int, int], meanings: dict[ErrorCategory, str]
 ) -> None:
     project = solved_project(tmp_path)
@@ -551,14 +541,14 @@ async def test_programs_are_shown_as_they_are_and_have_no_final_answer(
         app.push_screen(TriageScreen(lambda project: triage.of_verifier(project, "judge")))
         await settle(pilot)
         screen = screen_of(app, TriageScreen)
-        said = shown(screen)
-        assert "final answer" not in said
+        message = shown(screen)
+        assert "final answer" not in message
         for guess in (" differs ", " alike  ", "\n is in ", "last line", "↵"):
-            assert guess not in said
-        assert "  ┃ def clip(x):\n  ┃     return x" in said
-        assert "  ┃     return max(0, min(9, x))" in said
+            assert guess not in message
+        assert "  ┃ def clip(x):\n  ┃     return x" in message
+        assert "  ┃     return max(0, min(9, x))" in message
         for cause in KEYED:
-            assert any(cause.name in line and meanings[cause.category] in line for line in said.splitlines())
-        assert len(said.splitlines()) <= screen.query_one("#triage-card").content_size.height
+            assert any(cause.name in line and meanings[cause.category] in line for line in message.splitlines())
+        assert len(message.splitlines()) <= screen.query_one("#triage-card").content_size.height
         await press(pilot, "space", "6")
         assert [mark.completion for mark in screen.tally.marks] == [2]  # type: ignore[union-attr]

@@ -1,4 +1,4 @@
-"""Undo: each ``z`` takes one label back, across items, tasks and restarts, whatever the label was for."""
+"""Undo: each ``z`` undoes one label, across items, tasks and restarts, whatever the label was for."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def project(tmp_path: Path) -> Iterator[Project]:
 
 
 def in_force(project: Project) -> list[Any]:
-    """(task, subject, value) of the labels that nothing supersedes, oldest first."""
+    """Return (task, subject, value) of the current labels, oldest first."""
     return rows(
         project,
         "SELECT task, subject, coalesce(verdict, subtype) FROM label_events AS e "
@@ -31,7 +31,7 @@ def in_force(project: Project) -> list[Any]:
 
 
 async def label_some(it: Desktop, *keys: str) -> list[int]:
-    """Give three items the same keys; the items in order."""
+    """Label three items with the same keys; return the items in order."""
     seen = []
     for _ in range(3):
         seen.append(it.completion)
@@ -41,7 +41,7 @@ async def label_some(it: Desktop, *keys: str) -> list[int]:
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize("restart", [False, True], ids=["at once", "after a restart"])
-async def test_it_walks_back_over_items_one_label_a_key(project: Project, restart: bool) -> None:
+async def test_each_key_undoes_one_label_across_items(project: Project, restart: bool) -> None:
     async with desk(project) as it:
         order = await label_some(it, "1")
         if not restart:
@@ -65,7 +65,7 @@ async def walk_back(project: Project, it: Desktop, order: list[int]) -> None:
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize("restart", [False, True], ids=["at once", "after a restart"])
-async def test_both_tasks_are_taken_back_one_after_the_other(tmp_path: Path, restart: bool) -> None:
+async def test_both_tasks_are_undone_one_after_the_other(tmp_path: Path, restart: bool) -> None:
     project = make(tmp_path, "labelled")
     async with desk(project) as it:
         order = await label_some(it, "1", "a", "8")
@@ -90,7 +90,7 @@ async def walk_back_both(project: Project, it: Desktop, order: list[int]) -> Non
 
 
 @pytest.mark.soak
-async def test_what_was_taken_back_comes_again_in_the_same_order(project: Project) -> None:
+async def test_undone_items_return_in_the_same_order(project: Project) -> None:
     async with desk(project) as it:
         seen = []
         for key in "101":
@@ -108,7 +108,7 @@ async def test_what_was_taken_back_comes_again_in_the_same_order(project: Projec
     assert values == dict(zip(seen, ("incorrect", "correct", "correct"), strict=True))
 
 
-async def test_a_correction_comes_off_first_then_the_label(project: Project) -> None:
+async def test_correction_is_undone_before_its_label(project: Project) -> None:
     async with desk(project) as it:
         first = it.completion
         await it.press("1", "1", "left_square_bracket", "left_square_bracket", "0", "z")
@@ -122,7 +122,7 @@ async def test_a_correction_comes_off_first_then_the_label(project: Project) -> 
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize("purpose", ["check", "repeat"])
-async def test_checks_and_repeats_are_taken_back_like_any_label(project: Project, purpose: str) -> None:
+async def test_checks_and_repeats_are_undone_like_any_label(project: Project, purpose: str) -> None:
     async with desk(project) as it:
         await it.press("1")
         second = it.completion
@@ -144,7 +144,7 @@ async def test_checks_and_repeats_are_taken_back_like_any_label(project: Project
         assert in_force(project) == []
 
 
-async def test_after_a_skip_it_brings_the_skipped_item_back(project: Project) -> None:
+async def test_undo_after_a_skip_returns_to_the_skipped_item(project: Project) -> None:
     async with desk(project) as it:
         await it.press("1")
         labelled = labels(project)

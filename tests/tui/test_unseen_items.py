@@ -1,4 +1,4 @@
-"""No decision lands on an item that nobody has read: keys of one habit stay with the item they began at."""
+"""No decision lands on an unread item: keys of one habit stay with the item they started at."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from workbench.labelling.annotating import AnnotationSession, Answer
 
 
 def make_shared(folder: Path, questions: int) -> Project:
-    """Six completions of so many questions, whose types people settle."""
+    """Create six completions of so many questions, whose types annotators label."""
     rows = [{**row, "question_id": f"q{place % questions}"} for place, row in enumerate(numbered(6, types="labelled"))]
     made = make_project(folder, rows)
     people.assign(made, ["amira"], per_item=1)
@@ -33,7 +33,7 @@ def make_shared(folder: Path, questions: int) -> Project:
 
 @pytest.fixture
 def shared(tmp_path: Path) -> Iterator[Project]:
-    """Six completions of one question, whose type people settle."""
+    """Create six completions of one question, whose type annotators label."""
     made = make_shared(tmp_path, 1)
     yield made
     made.close()
@@ -41,7 +41,7 @@ def shared(tmp_path: Path) -> Iterator[Project]:
 
 @pytest.fixture
 def trusted(tmp_path: Path) -> Iterator[Project]:
-    """Six items whose types nobody is asked for."""
+    """Create six items whose types are not requested."""
     made = make(tmp_path)
     yield made
     made.close()
@@ -56,7 +56,7 @@ def question_of(project: Project, completion: int) -> int:
 
 @pytest.mark.few(3)
 @pytest.mark.parametrize("questions", [1, 2, 6])
-async def test_verdict_and_type_as_a_habit_label_each_item_once(tmp_path: Path, questions: int) -> None:
+async def test_habitual_verdict_and_type_label_each_item_once(tmp_path: Path, questions: int) -> None:
     shared = make_shared(tmp_path, questions)
     async with desk(shared) as it:
         order: list[int] = []
@@ -71,9 +71,7 @@ async def test_verdict_and_type_as_a_habit_label_each_item_once(tmp_path: Path, 
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize(("key", "stored"), [("enter", ["B5"]), ("escape", ["B5"])])
-async def test_the_picker_opens_with_the_known_type_which_a_key_keeps(
-    shared: Project, key: str, stored: list[str]
-) -> None:
+async def test_picker_opens_with_the_known_type_which_a_key_keeps(shared: Project, key: str, stored: list[str]) -> None:
     async with desk(shared) as it:
         first = it.completion
         await it.press("1", "b", "5")
@@ -90,7 +88,7 @@ async def test_the_picker_opens_with_the_known_type_which_a_key_keeps(
 
 
 @pytest.mark.soak
-async def test_the_known_type_can_be_changed_at_the_second_completion(shared: Project) -> None:
+async def test_known_type_can_be_changed_at_the_second_completion(shared: Project) -> None:
     async with desk(shared) as it:
         question = question_of(shared, it.completion)
         await it.press("1", "b", "5")
@@ -100,7 +98,7 @@ async def test_the_known_type_can_be_changed_at_the_second_completion(shared: Pr
     assert labels(shared, "type") == [(question, "B5"), (question, "A2")]
 
 
-async def test_keys_in_one_go_stay_with_their_items(shared: Project) -> None:
+async def test_keys_sent_at_once_stay_with_their_items(shared: Project) -> None:
     async with desk(shared) as it:
         for _ in range(2):
             for key in "0a1":
@@ -110,7 +108,7 @@ async def test_keys_in_one_go_stay_with_their_items(shared: Project) -> None:
 
 
 @pytest.mark.soak
-async def test_the_known_type_is_no_suggestion_of_a_model(shared: Project) -> None:
+async def test_known_type_does_not_count_as_a_suggestion(shared: Project) -> None:
     add_complete_run(shared, "typist", types(dict.fromkeys(range(1, 4), "C1")), kind=ANSWER_TYPE)
     async with desk(shared, settings=Settings(suggest_types="typist")) as it:
         await it.press("1", "b", "5", "1")
@@ -121,7 +119,7 @@ async def test_the_known_type_is_no_suggestion_of_a_model(shared: Project) -> No
 
 
 @pytest.mark.soak
-async def test_an_earlier_label_that_is_corrected_asks_for_the_type_as_any(shared: Project) -> None:
+async def test_corrected_earlier_label_requests_the_type(shared: Project) -> None:
     async with desk(shared) as it:
         first = it.completion
         await it.press("0", "a", "1", "0", "a", "1", "left_square_bracket", "left_square_bracket")
@@ -133,7 +131,7 @@ async def test_an_earlier_label_that_is_corrected_asks_for_the_type_as_any(share
 
 @pytest.mark.few(4)
 @pytest.mark.parametrize("habit", ["0a1", "0b1", "0ab1", "0d1"])
-async def test_a_verdict_behind_a_key_that_does_nothing_is_dropped(trusted: Project, habit: str) -> None:
+async def test_verdict_after_a_key_without_effect_is_dropped(trusted: Project, habit: str) -> None:
     async with desk(trusted) as it:
         first = it.completion
         await it.press(*habit)
@@ -146,7 +144,7 @@ async def test_a_verdict_behind_a_key_that_does_nothing_is_dropped(trusted: Proj
 
 @pytest.mark.few(4)
 @pytest.mark.parametrize("keys", [("1", "l", "1"), ("1", "j", "1"), ("1", "C", "escape", "1"), ("1", "u", "1")])
-async def test_a_verdict_behind_a_key_that_does_something_counts(trusted: Project, keys: tuple[str, ...]) -> None:
+async def test_verdict_after_a_key_with_effect_counts(trusted: Project, keys: tuple[str, ...]) -> None:
     async with desk(trusted) as it:
         await it.press(*keys)
     assert [verdict for _, verdict in labels(trusted)] == ["correct", "correct"]
@@ -154,7 +152,7 @@ async def test_a_verdict_behind_a_key_that_does_something_counts(trusted: Projec
 
 @pytest.mark.few(4)
 @pytest.mark.parametrize("early", ["x", "m", "percent_sign", "t"])
-async def test_a_choice_whose_menu_was_asked_for_too_early_is_no_verdict(trusted: Project, early: str) -> None:
+async def test_choice_in_a_menu_requested_too_early_is_no_verdict(trusted: Project, early: str) -> None:
     async with desk(trusted) as it:
         it.screen._seen_at = it.app.at_work.now() + 60
         await it.press(early)
@@ -165,7 +163,7 @@ async def test_a_choice_whose_menu_was_asked_for_too_early_is_no_verdict(trusted
         assert len(labels(trusted)) == 1
 
 
-async def test_a_key_that_waited_is_judged_by_when_it_was_pressed(trusted: Project) -> None:
+async def test_delayed_key_is_judged_by_its_time(trusted: Project) -> None:
     async with desk(trusted) as it:
         it.app.key_order.wait(it.screen)
         it.app.post_message(events.Key("1", "1"))
@@ -179,7 +177,7 @@ async def test_a_key_that_waited_is_judged_by_when_it_was_pressed(trusted: Proje
 
 
 def differing(folder: Path, types_: str = "trusted") -> Project:
-    """Three conflicts for chen."""
+    """Create three conflicts for chen."""
     rows = [{**row, "question_id": f"q{place}"} for place, row in enumerate(numbered(3, types=types_))]
     project = make_project(folder, rows)
     people.assign(project, ["amira", "ben"], per_item=2, adjudicator="chen")
@@ -191,7 +189,7 @@ def differing(folder: Path, types_: str = "trusted") -> Project:
     return project
 
 
-async def test_a_decision_behind_a_key_that_does_nothing_is_dropped(tmp_path: Path) -> None:
+async def test_decision_after_a_key_without_effect_is_dropped(tmp_path: Path) -> None:
     project = differing(tmp_path)
     async with adjudicating(project) as (app, pilot):
         first = subject(app)
@@ -203,7 +201,7 @@ async def test_a_decision_behind_a_key_that_does_nothing_is_dropped(tmp_path: Pa
         assert decisions(project) == [(first, "incorrect"), (second, "correct")]
 
 
-async def test_a_conflict_that_could_not_be_seen_is_not_undone(tmp_path: Path) -> None:
+async def test_conflict_that_was_not_visible_is_not_undone(tmp_path: Path) -> None:
     project = differing(tmp_path)
     async with adjudicating(project) as (app, pilot):
         await press(pilot, "0", "1")
@@ -214,7 +212,7 @@ async def test_a_conflict_that_could_not_be_seen_is_not_undone(tmp_path: Path) -
     assert reader.execute("SELECT count(*) FROM label_events WHERE kind = 'retraction'").fetchone() == (1,)
 
 
-async def test_a_cause_behind_a_key_that_does_nothing_is_dropped(tmp_path: Path) -> None:
+async def test_cause_after_a_key_without_effect_is_dropped(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(6, subtype="A1"))
     add_run(project, "alpha", {item: Outcome.INCORRECT if item % 2 else Outcome.CORRECT for item in range(1, 7)})
     async with opened(project) as (app, pilot):

@@ -1,4 +1,4 @@
-"""Validity: the findings are the service's, and the chosen one is said in words."""
+"""Validity: the screen shows the service's findings, and explains the chosen one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from workbench.measuring.validity import validity
 
 
 def project_of_one(folder: Path) -> Project:
-    """48 items of one type, every third long and every second correct: "vain" accepts the long ones."""
+    """Create 48 items of one type, every third long and every second correct: "vain" accepts the long ones."""
     rows = [
         {
             "question_id": f"q{number}",
@@ -34,7 +34,7 @@ def project_of_one(folder: Path) -> Project:
 
 
 @pytest.mark.parametrize("size", ONE_SIZE)
-async def test_findings_are_those_of_the_service_and_said_in_words(tmp_path: Path, size: tuple[int, int]) -> None:
+async def test_screen_shows_the_findings_of_the_service_in_words(tmp_path: Path, size: tuple[int, int]) -> None:
     project = project_of_one(tmp_path)
     async with opened(project, size=size) as (app, pilot):
         await press(pilot, *":t", "enter")
@@ -56,7 +56,7 @@ async def test_findings_are_those_of_the_service_and_said_in_words(tmp_path: Pat
         await until(pilot, lambda: "gold people" in text_of(app, "#validity-caption"))
 
 
-async def test_without_a_run_it_says_where_to_start_one(tmp_path: Path) -> None:
+async def test_screen_without_a_run_says_where_to_start_one(tmp_path: Path) -> None:
     project = make_project(tmp_path, [{}])
     async with opened(project) as (app, pilot):
         await press(pilot, *":t", "enter")

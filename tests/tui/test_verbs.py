@@ -1,4 +1,4 @@
-"""Every verb of the command line has a form in the app, which runs what it shows as a command."""
+"""Every command has a form in the app, which shows the command line that it runs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ FLAG = re.compile(r"(?<![\w-])--?[a-z]")
 
 
 @pytest.fixture(autouse=True)
-def _worded_for_the_app(_worded_for_the_command_line: None) -> None:
+def _use_app_messages(_use_command_line_messages: None) -> None:
     set_front_end(in_app("^p"))
 
 
@@ -65,10 +65,10 @@ async def fill(app: App[None], **values: str) -> None:
         app.screen.query_one(f"#option-{name}", OptionField).value = value
 
 
-# -- what is there
+# -- Available commands
 
 
-async def test_every_verb_is_reached_from_the_palette_or_says_why_not(project: Project) -> None:
+async def test_palette_has_every_command_or_a_reason_why_not(project: Project) -> None:
     every = leaves(root)
     assert sorted(every) == sorted(verb.name for verb in every_verb())
     assert all(NOT_IN_APP.values())
@@ -85,12 +85,12 @@ async def test_every_verb_is_reached_from_the_palette_or_says_why_not(project: P
 
 
 def bare(title: str) -> str:
-    """What a command of the palette is called by, without what kind of thing it is."""
+    """Return the name of a palette command without its kind."""
     return title.removesuffix(" …").casefold()
 
 
 @pytest.mark.soak
-async def test_no_two_commands_of_the_palette_are_called_the_same(project: Project) -> None:
+async def test_names_of_palette_commands_are_unique(project: Project) -> None:
     async with opened(project) as (app, pilot):
         for key in "hvyrgb":
             await press(pilot, ":", key, "enter")
@@ -102,7 +102,7 @@ async def test_no_two_commands_of_the_palette_are_called_the_same(project: Proje
         assert "Accuracy, as a command …" in every
 
 
-async def test_the_way_here_names_each_screen_once(project: Project) -> None:
+async def test_path_names_each_screen_once(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, ":", "v", "enter")
         app.open_verb("runs")
@@ -116,7 +116,7 @@ async def test_the_way_here_names_each_screen_once(project: Project) -> None:
         assert str(app.screen.query_one(TitleBar).content).count("Result") == 1
 
 
-async def test_who_labels_blind_reaches_no_verb(project: Project) -> None:
+async def test_blind_annotators_cannot_run_commands(project: Project) -> None:
     from workbench.labelling.people import add_annotators
 
     add_annotators(project, ["amira"])
@@ -128,13 +128,13 @@ async def test_who_labels_blind_reaches_no_verb(project: Project) -> None:
 
 
 @pytest.mark.parametrize("name", NAMED)
-def test_no_form_says_a_flag_and_its_line_is_read_by_the_command_line(
+def test_forms_show_no_flags_and_their_lines_are_valid_commands(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     form = form_of(NAMED[name])
     for field in form.fields:
-        said = " ".join((field.name, field.about, *field.choices.values()))
-        assert not FLAG.search(said), said
+        text = " ".join((field.name, field.about, *field.choices.values()))
+        assert not FLAG.search(text), text
     typed = {
         field.name: field.value or next(iter(field.choices), "FILE" if field.is_path else "1")
         for field in form.fields
@@ -145,17 +145,17 @@ def test_no_form_says_a_flag_and_its_line_is_read_by_the_command_line(
     parsed(root, form.line(typed))
 
 
-# -- the line
+# -- Command line
 
 
-def test_a_line_can_be_pasted_whatever_was_typed() -> None:
+def test_line_can_be_pasted_into_a_shell_for_any_input() -> None:
     form = form_of(verb_named("annotators"))
     typed = {"verb": "add", "names": "amira 'b c' -x $(rm)", "why": ""}
     assert form.line(typed) == ["annotators", "/p q/$(x).db", "--", "add", "amira", "b c", "-x", "$(rm)"]
     assert shlex.split(form.command(typed)) == ["workbench", *form.line(typed)]
 
 
-def test_what_holds_anyway_is_not_said_and_what_must_be_is_asked_for() -> None:
+def test_defaults_are_omitted_and_required_values_requested() -> None:
     form = form_of(verb_named("assign"))
     with pytest.raises(OptionError) as caught:
         form.line({"annotators": ""})
@@ -167,12 +167,12 @@ def test_what_holds_anyway_is_not_said_and_what_must_be_is_asked_for() -> None:
         form.line({"annotators": "a", "where": "'"})
 
 
-def test_a_group_s_verb_names_the_database_first_and_code_s_after_its_own_words() -> None:
+def test_database_comes_first_in_groups_and_later_in_code() -> None:
     assert form_of(verb_named("build balanced"), "p.db").line({})[:3] == ["build", "p.db", "balanced"]
     assert form_of(verb_named("code results"), "p.db").line({})[:3] == ["code", "results", "p.db"]
 
 
-def test_a_refusal_stands_at_the_option_that_it_names() -> None:
+def test_error_is_shown_at_the_option_it_names() -> None:
     form = form_of(verb_named("assign"))
     error = form.refusal(Refused("'x' is not a valid integer.", "per_item"), {})
     assert (error.option, error.wrong) == ("per-item", "'x' is not a valid integer.")
@@ -183,11 +183,11 @@ def test_a_refusal_stands_at_the_option_that_it_names() -> None:
     assert last_refusal("Read.\nDone.\n") == ("Read.\nDone.\n", None)
 
 
-# -- filled in and run
+# -- Filling in and running
 
 
 @pytest.mark.parametrize("size", ONE_SIZE)
-async def test_people_and_their_work_are_added_in_the_app(project: Project, size: tuple[int, int]) -> None:
+async def test_annotators_and_assignments_are_added_in_the_app(project: Project, size: tuple[int, int]) -> None:
     async with opened(project, size=size) as (app, pilot):
         app.open_verb("assign")
         await settle(pilot)
@@ -208,12 +208,12 @@ async def test_people_and_their_work_are_added_in_the_app(project: Project, size
         assert app.screen is form
 
 
-async def test_what_a_verb_says_is_never_markup_and_can_be_taken_away(project: Project) -> None:
+async def test_output_is_never_markup_and_can_be_copied(project: Project) -> None:
     async with opened(project) as (app, pilot):
         app.open_verb("annotators", verb="add", names="'[red]x[/'")
         await settle(pilot)
         await press(pilot, "ctrl+y")
-        assert any("workbench annotators" in said and "'[red]x[/'" in said for said in notices(app))
+        assert any("workbench annotators" in text and "'[red]x[/'" in text for text in notices(app))
         await press(pilot, "ctrl+r")
         await until(pilot, lambda: isinstance(app.screen, VerbOutputScreen))
         assert "[red]x[/" in screen_of(app, VerbOutputScreen).text
@@ -221,7 +221,7 @@ async def test_what_a_verb_says_is_never_markup_and_can_be_taken_away(project: P
         assert "[red]x[/" in next(project.path.parent.glob("*annotators*.txt")).read_text()
 
 
-async def test_names_of_files_are_completed(tmp_path: Path) -> None:
+async def test_file_names_are_completed(tmp_path: Path) -> None:
     (tmp_path / "rows.csv").touch()
     (tmp_path / "raw").mkdir()
     (tmp_path / ".hidden").touch()
@@ -232,7 +232,7 @@ async def test_names_of_files_are_completed(tmp_path: Path) -> None:
     assert await suggest(f"{tmp_path}/nothing/x") is None
 
 
-async def test_the_reason_of_a_refused_overwrite_is_in_sight(project: Project) -> None:
+async def test_reason_of_a_rejected_overwrite_is_visible(project: Project) -> None:
     there = project.path.with_name("there.csv")
     there.write_text("x", encoding="utf-8")
     async with opened(project) as (app, pilot):
@@ -246,7 +246,7 @@ async def test_the_reason_of_a_refused_overwrite_is_in_sight(project: Project) -
 
 
 @pytest.mark.soak
-async def test_a_folder_that_cannot_be_written_is_said_at_the_file(project: Project, tmp_path: Path) -> None:
+async def test_read_only_folder_is_reported_at_the_file(project: Project, tmp_path: Path) -> None:
     async with opened(project) as (app, pilot):
         app.open_verb("export", file=str(tmp_path / "nowhere" / "a.csv"))
         await settle(pilot)
@@ -258,7 +258,7 @@ async def test_a_folder_that_cannot_be_written_is_said_at_the_file(project: Proj
         assert app.focused is field.line
 
 
-# -- left and come back to
+# -- Leaving and returning
 
 
 async def form_for(app: WorkbenchApp, pilot: Pilot[None], name: str, **begin: str) -> VerbScreen:
@@ -269,7 +269,7 @@ async def form_for(app: WorkbenchApp, pilot: Pilot[None], name: str, **begin: st
 
 
 @pytest.mark.soak
-async def test_what_was_typed_stands_there_again_until_it_is_run(project: Project) -> None:
+async def test_typed_values_are_kept_until_the_command_runs(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await form_for(app, pilot, "assign")
         await press(pilot, *"amira,ben")
@@ -277,8 +277,8 @@ async def test_what_was_typed_stands_there_again_until_it_is_run(project: Projec
         other = await form_for(app, pilot, "annotators")
         assert "amira" not in str(other.values())
         await press(pilot, "escape")
-        begun = await form_for(app, pilot, "assign", where="type=A")
-        assert (begun.values()["annotators"], begun.values()["where"]) == ("", "type=A"), "another context"
+        opened_form = await form_for(app, pilot, "assign", where="type=A")
+        assert (opened_form.values()["annotators"], opened_form.values()["where"]) == ("", "type=A"), "another context"
         await press(pilot, "escape")
         again = await form_for(app, pilot, "assign")
         assert again.values()["annotators"] == "amira,ben"
@@ -294,7 +294,7 @@ async def test_what_was_typed_stands_there_again_until_it_is_run(project: Projec
 
 
 @pytest.mark.soak
-async def test_what_was_cleared_is_not_there_again(project: Project) -> None:
+async def test_cleared_values_stay_cleared(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await form_for(app, pilot, "assign")
         await press(pilot, *"ami")
@@ -313,8 +313,8 @@ async def test_what_was_cleared_is_not_there_again(project: Project) -> None:
         ("annotators", "o'brien ben", "quote"),
     ],
 )
-async def test_what_is_wrong_stands_at_its_field_when_that_is_left(
-    project: Project, size: tuple[int, int], option: str, typed: str, told: str
+async def test_errors_are_shown_when_a_field_is_left(
+    project: Project, size: tuple[int, int], option: str, typed: str, message: str
 ) -> None:
     async with opened(project, size=size) as (app, pilot):
         await form_for(app, pilot, "assign")
@@ -325,17 +325,17 @@ async def test_what_is_wrong_stands_at_its_field_when_that_is_left(
         assert not field.wrong
         await pilot.press("tab")
         await until(pilot, lambda: field.wrong)
-        assert told in field.wrong
+        assert message in field.wrong
         assert not FLAG.search(field.wrong)
         await press(pilot, "shift+tab", *["backspace"] * len(typed), "2")
         assert not field.wrong
 
 
-# -- tried, then done; written, then another
+# -- Trying, running, and running again
 
 
 @pytest.mark.parametrize("size", ONE_SIZE)
-async def test_what_was_tried_is_done_from_its_result(project: Project, size: tuple[int, int]) -> None:
+async def test_trial_is_carried_out_from_its_result(project: Project, size: tuple[int, int]) -> None:
     def slots() -> int:
         return int(project.database.reader().execute("SELECT count(*) FROM assignments").fetchone()[0])
 
@@ -362,7 +362,7 @@ async def test_what_was_tried_is_done_from_its_result(project: Project, size: tu
 
 
 @pytest.mark.soak
-async def test_the_next_file_has_a_name_of_its_own_and_it_is_said_where_it_is(
+async def test_next_file_gets_another_name_and_its_path_is_shown(
     project: Project, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -381,7 +381,7 @@ async def test_the_next_file_has_a_name_of_its_own_and_it_is_said_where_it_is(
 
 @pytest.mark.soak
 @pytest.mark.parametrize("size", ONE_SIZE)
-async def test_pairs_to_train_with_come_of_verdicts_alone(
+async def test_training_pairs_can_be_made_from_verdicts_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -399,7 +399,7 @@ async def test_pairs_to_train_with_come_of_verdicts_alone(
         )
         assert "verifier" in refused
         assert not Path("p.jsonl").exists()
-        # What the refusal says makes pairs, and the name is still free.
+        # The error says how to make pairs, and the name is still free.
         await fill(app, verifier="execution")
         await press(pilot, "f4")
         await until(pilot, lambda: isinstance(app.screen, VerbOutputScreen))
@@ -408,7 +408,7 @@ async def test_pairs_to_train_with_come_of_verdicts_alone(
         assert not FLAG.search(shown_text(app))
 
 
-def test_data_and_lines_for_a_shell_stay_as_they_were_printed() -> None:
+def test_data_and_shell_lines_are_not_reformatted() -> None:
     set_front_end(in_app("^p"))
     form = form_of(NAMED["export"])
     printed = "7 beyond --per-question\ncompletion: run it --unsafely\nDo it again: workbench export p.db x --force\n"
@@ -416,14 +416,14 @@ def test_data_and_lines_for_a_shell_stay_as_they_were_printed() -> None:
 
 
 def shown_text(app: App[None]) -> str:
-    """What stands on the page, its line breaks taken out."""
+    """Return the text of the page without line breaks."""
     document = app.screen.query_one(Reader).document
     assert document is not None
     return "\n".join("".join(span.text for span in line.spans) for line in document.lines)
 
 
 @pytest.mark.soak
-async def test_fields_that_few_need_are_shown_once_they_are_asked_for(project: Project) -> None:
+async def test_rare_fields_are_shown_on_request(project: Project) -> None:
     async with opened(project, size=(80, 24)) as (app, pilot):
         form = await form_for(app, pilot, "export")
         assert form.form is not None
@@ -448,7 +448,7 @@ async def test_fields_that_few_need_are_shown_once_they_are_asked_for(project: P
 
 
 @pytest.mark.soak
-async def test_a_field_that_few_need_is_shown_where_the_form_begins_with_it(project: Project) -> None:
+async def test_rare_field_is_shown_if_the_form_fills_it_in(project: Project) -> None:
     async with opened(project) as (app, pilot):
         app.open_verb("export", **{"per-question": "2"})
         await settle(pilot)
@@ -457,9 +457,7 @@ async def test_a_field_that_few_need_is_shown_where_the_form_begins_with_it(proj
         assert form.query_one("#option-per-question", OptionField).display
 
 
-async def test_enter_on_the_beginning_of_a_name_takes_it_where_a_file_is_read_and_never_where_one_is_written(
-    project: Project, tmp_path: Path
-) -> None:
+async def test_enter_completes_names_of_input_files_only(project: Project, tmp_path: Path) -> None:
     for name in ("labels.jsonl", "odd 1.jsonl", "odd 2.jsonl"):
         (tmp_path / name).write_text("")
     async with opened(project) as (app, pilot):
@@ -484,7 +482,7 @@ async def test_enter_on_the_beginning_of_a_name_takes_it_where_a_file_is_read_an
         assert field.value == str(tmp_path / "la")
 
 
-async def test_what_a_name_could_be_completed_to_does_not_look_like_what_was_typed(
+async def test_completion_suggestions_look_unlike_typed_text(
     project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "labels.jsonl").write_text("")

@@ -43,7 +43,7 @@ COLUMNS = (
 
 
 class Numbers:
-    """Rows 1..n under a filter, descending on demand; it notes what it was asked."""
+    """Rows 1..n under a filter, optionally descending; records the requests."""
 
     def __init__(self, n: int, *, keep: Callable[[int], bool] = lambda _: True, descending: bool = False) -> None:
         self.columns: Sequence[TableColumn] = COLUMNS
@@ -78,7 +78,7 @@ class Numbers:
 
 
 class NotingTable(VirtualTable):
-    """A table that notes which lines it draws, and the last that was when it began to read."""
+    """A table that records the lines it draws, and the last one before it started to read."""
 
     def __init__(self, source: Numbers, sort: Sort | None) -> None:
         super().__init__(source, sort=sort)
@@ -95,12 +95,12 @@ class NotingTable(VirtualTable):
 
 
 class TableApp(App[None]):
-    """One table; it keeps the table's messages."""
+    """One table, with a record of its messages."""
 
     def __init__(self, source: Numbers, sort: Sort | None = None) -> None:
         super().__init__()
         self.table = NotingTable(source, sort)
-        self.heard: list[Message] = []
+        self.messages: list[Message] = []
 
     def compose(self) -> ComposeResult:
         yield self.table
@@ -108,31 +108,31 @@ class TableApp(App[None]):
     def on_mount(self) -> None:
         self.table.focus()
 
-    def hear(self, message: Message) -> None:
-        self.heard.append(message)
+    def record(self, message: Message) -> None:
+        self.messages.append(message)
 
-    on_virtual_table_row_highlighted = hear
-    on_virtual_table_row_selected = hear
-    on_virtual_table_sort_requested = hear
-    on_virtual_table_selection_hidden = hear
-    on_virtual_table_failed = hear
+    on_virtual_table_row_highlighted = record
+    on_virtual_table_row_selected = record
+    on_virtual_table_sort_requested = record
+    on_virtual_table_selection_hidden = record
+    on_virtual_table_failed = record
 
     def last(self, kind: type[Message]) -> Message | None:
-        return next((message for message in reversed(self.heard) if isinstance(message, kind)), None)
+        return next((message for message in reversed(self.messages) if isinstance(message, kind)), None)
 
     def lines(self) -> list[str]:
         return [self.table.render_line(y).text for y in range(self.table.scrollable_size.height)]
 
 
 async def settle(pilot: Pilot[None]) -> None:
-    """Wait for the threads, for what they say and for what that starts."""
+    """Wait for the threads, their messages, and the work that these start."""
     for _ in range(3):
         with suppress(WorkerFailed):
             await pilot.app.workers.wait_for_complete()
         await pilot.pause()
 
 
-async def test_shows_rows_and_position() -> None:
+async def test_table_shows_rows_and_position() -> None:
     app = TableApp(Numbers(1_000))
     async with app.run_test(size=(80, 24)) as pilot:
         await settle(pilot)
@@ -179,7 +179,7 @@ async def test_cursor_move_draws_two_lines() -> None:
         assert app.table.drawn == {1, 2}
 
 
-async def test_the_scroll_bar_is_drawn_anew_only_where_its_thumb_moves(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_scroll_bar_is_redrawn_only_where_its_thumb_moves(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[ScrollBarRender] = []
 
     class NotedRender(ScrollBarRender):
@@ -203,7 +203,7 @@ async def test_the_scroll_bar_is_drawn_anew_only_where_its_thumb_moves(monkeypat
         await pilot.press(*["pagedown"] * 3)
         await settle(pilot)
         assert app.table.scroll_offset.y == 69
-        assert bar.position == 69  # whoever drags it begins here
+        assert bar.position == 69  # dragging starts here
         assert len(drawn) == before
         for row in (2_000, 2_040, 2_100, 9_000, 9_066, 20_000, 19_999, 1, 4_321, 4_400, 4_500, 4_600):
             app.table.jump_to_row(row)
@@ -212,7 +212,7 @@ async def test_the_scroll_bar_is_drawn_anew_only_where_its_thumb_moves(monkeypat
         assert len(drawn) > before + 5
 
 
-async def test_rows_in_sight_are_drawn_before_others_are_fetched() -> None:
+async def test_visible_rows_are_drawn_before_others_are_fetched() -> None:
     source = Numbers(10 * PAGE)
     app = TableApp(source)
     async with app.run_test(size=(80, 24)) as pilot:
@@ -263,7 +263,7 @@ async def test_selection_survives_sort_and_new_rows() -> None:
         assert app.last(messages.SelectionHidden) is None
 
 
-async def test_reload_keeps_the_row_being_read() -> None:
+async def test_reload_keeps_the_current_row() -> None:
     source = Numbers(100)
     app = TableApp(source)
     async with app.run_test(size=(80, 24)) as pilot:
@@ -290,7 +290,7 @@ async def test_filter_that_hides_the_selection_says_so() -> None:
         assert (app.table.selected_id, app.table.position) == (501, "501 of 1,000")
 
 
-async def test_enter_takes_the_top_row_in_sight_for_a_hidden_selection_and_opens_nothing() -> None:
+async def test_enter_selects_the_top_row_if_the_selection_is_hidden() -> None:
     app = TableApp(Numbers(1_000))
     async with app.run_test(size=(80, 24)) as pilot:
         await settle(pilot)
@@ -307,7 +307,7 @@ async def test_enter_takes_the_top_row_in_sight_for_a_hidden_selection_and_opens
         assert opened.row_id == top
 
 
-async def test_first_row_is_not_a_choice_that_follows_a_sort() -> None:
+async def test_default_selection_does_not_follow_a_sort() -> None:
     app = TableApp(Numbers(1_000))
     async with app.run_test(size=(80, 24)) as pilot:
         await settle(pilot)
@@ -334,7 +334,7 @@ async def test_natural_order_until_the_ids_are_known() -> None:
         assert "id ▼" in app.lines()[0]
 
 
-async def test_an_older_source_cannot_come_back() -> None:
+async def test_results_of_an_older_source_are_dropped() -> None:
     slow = Numbers(10)
     slow.gate.clear()
     app = TableApp(slow)
@@ -383,7 +383,7 @@ async def test_first_column_stays_when_scrolled_sideways() -> None:
         assert {cell_len(line) for line in lines} == {app.table.scrollable_size.width}
 
 
-async def test_failed_page_is_told_and_read_again_on_demand() -> None:
+async def test_failed_page_is_reported_and_read_again_on_demand() -> None:
     source = Numbers(10_000)
     app = TableApp(source)
     async with app.run_test(size=(80, 24)) as pilot:
@@ -442,13 +442,13 @@ async def test_narrow_and_resized() -> None:
         assert {cell_len(line) for line in app.lines()} == {app.table.scrollable_size.width}
 
 
-def test_newest_wish_is_read_first_and_none_twice() -> None:
+def test_newest_request_is_read_first_and_none_twice() -> None:
     cache = PageCache(Numbers(10_000), array("q", range(1, 10_001)))
     for page in (1, 2, 3, 1):
         assert cache.row(page * PAGE) is None
     cache.prefetch(5 * PAGE)
     order = cache.take_requests()
-    cache.row(order[0] * PAGE)  # being read: not wished for again
+    cache.row(order[0] * PAGE)  # being read: not requested again
     for wish in order:
         cache.put(cache.read(wish))
         order += cache.take_requests()
@@ -487,7 +487,7 @@ def test_printable_text_is_one_harmless_line_of_additive_width(one: str, two: st
     assert printable(shown) == shown
 
 
-def test_long_cells_are_cut_before_they_are_measured() -> None:
+def test_long_cells_are_truncated_before_they_are_measured() -> None:
     assert fit("x" * 1_000_000, 10) == "xxxxxxxxx…"
     assert fit("x" * 1_000, 600).rstrip().endswith("…")
 
@@ -505,12 +505,12 @@ def test_widths_fill_the_room_but_never_fall_below_their_minimum(
         assert sum(widths) <= available
 
 
-def test_numbers_are_not_cut_while_text_has_room_to_give() -> None:
+def test_text_is_truncated_before_numbers() -> None:
     columns = (TableColumn("id", "id", 4, 10, "right"), TableColumn("text", "Text", 10, 40))
     assert fit_widths(columns, [7, 40], 20) == [7, 13]
 
 
-# -- rows in memory --------------------------------------------------------------------------------
+# -- Rows in memory --------------------------------------------------------------------------------
 
 
 def in_memory(*values: Any) -> list[TableRow]:
@@ -521,7 +521,7 @@ def in_memory(*values: Any) -> list[TableRow]:
 
 
 def by_size(*values: Any, shown: Callable[[Any], str] = str) -> list[Any]:
-    """Values in the order of a column of them."""
+    """Return the values in the order of a column of them."""
     columns: Columns[Any] = (column("value", lambda value: value, shown),)
     source = MemorySource(table_columns(columns), rows_of(columns, enumerate(values)))
     return [values[row_id] for row_id in ArrangedSource(source, Sort("value")).ids()]
@@ -535,31 +535,29 @@ def test_numbers_are_sorted_by_size_before_words() -> None:
     assert by_size((0.5, 0.7), (-0.1, 0.3), (0.5, 0.6)) == [(-0.1, 0.3), (0.5, 0.6), (0.5, 0.7)]
 
 
-def test_numbers_in_words_are_sorted_by_their_size() -> None:
+def test_numbers_within_text_are_sorted_by_size() -> None:
     rounds = ("2 mutate", "10 mutate", "10 review", "11 mutate")
     assert by_size(*reversed(rounds)) == [*rounds]
     assert by_size("q10", "q9/b", "Q9/a", "50k+", "2k-5k", "q") == ["2k-5k", "50k+", "q", "Q9/a", "q9/b", "q10"]
 
 
 @given(st.lists(st.text()))
-def test_any_words_can_be_sorted(words: list[str]) -> None:
+def test_any_text_can_be_sorted(words: list[str]) -> None:
     assert sorted(by_size(*words)) == sorted(words)
 
 
 @given(st.lists(st.integers(0, 10**11), min_size=2), st.sampled_from([compact_count, duration, "{:,}".format]))
-def test_whatever_form_counts_and_times_have_they_are_sorted_by_size(
-    sizes: list[int], shown: Callable[[int], str]
-) -> None:
+def test_counts_and_times_in_any_form_are_sorted_by_size(sizes: list[int], shown: Callable[[int], str]) -> None:
     assert by_size(*sizes, shown=shown) == sorted(sizes)
 
 
-def test_what_has_no_order_is_sorted_by_what_is_shown_of_it() -> None:
+def test_values_without_an_order_are_sorted_by_their_text() -> None:
     columns: Columns[list[int]] = (column("sum", lambda some: some, lambda some: f"sum {sum(some)}"),)
     source = MemorySource(table_columns(columns), rows_of(columns, enumerate([[5], [1, 2], [4]])))
     assert list(ArrangedSource(source, Sort("sum")).ids()) == [1, 2, 0]
 
 
-def test_cells_without_a_value_stand_last_both_ways() -> None:
+def test_empty_cells_are_last_in_both_directions() -> None:
     values = (None, 2, "", 999, "…", 1_450_000, "–", 12_300, math.nan)
     assert by_size(*values)[:4] == [2, 999, 12_300, 1_450_000]
     source = MemorySource(COLUMNS, in_memory(*values))
@@ -567,12 +565,12 @@ def test_cells_without_a_value_stand_last_both_ways() -> None:
     assert list(ArrangedSource(source, Sort("question", descending=True)).ids()) == [5, 7, 3, 1, 0, 2, 4, 6, 8]
 
 
-def test_verdicts_are_sorted_by_how_bad_they_are() -> None:
+def test_verdicts_are_sorted_by_severity() -> None:
     words = ("correct", "none", "abstain", "incorrect", "error")
     assert by_size(*words) == ["incorrect", "error", "abstain", "correct", "none"]
 
 
-async def test_a_key_sorts_by_the_column_under_the_cursor_worst_first_then_turned_round_then_not() -> None:
+async def test_key_cycles_the_sort_order_of_the_column() -> None:
     app = TableApp(Numbers(1))
     columns = (COLUMNS[0], COLUMNS[1], COLUMNS[2], COLUMNS[3])
     async with app.run_test(size=(80, 24)) as pilot:
@@ -592,7 +590,7 @@ async def test_a_key_sorts_by_the_column_under_the_cursor_worst_first_then_turne
         assert app.table.visible_ids == [1, 0, 2]
 
 
-async def test_items_of_a_settled_order_are_sorted_by_reading_them_all() -> None:
+async def test_items_with_a_fixed_order_are_sorted_by_reading_them_all() -> None:
     source = Numbers(3_000)
     source.queried = False
     app = TableApp(source)
@@ -607,7 +605,7 @@ async def test_items_of_a_settled_order_are_sorted_by_reading_them_all() -> None
         assert app.table.sort is None, "a query has its own order"
 
 
-async def test_the_column_under_the_cursor_is_marked_and_stays_in_sight() -> None:
+async def test_column_under_the_cursor_is_marked_and_stays_visible() -> None:
     source = Numbers(100)
     source.columns = (TableColumn("id", "id", 6), *(TableColumn(f"c{n}", f"Column {n}", 40, 50) for n in range(3)))
     app = TableApp(source)
@@ -623,7 +621,7 @@ async def test_the_column_under_the_cursor_is_marked_and_stays_in_sight() -> Non
         assert app.table.scroll_offset.x == 0
 
 
-async def test_rows_that_are_put_stand_in_the_order_a_person_chose() -> None:
+async def test_replaced_rows_keep_the_chosen_order() -> None:
     app = TableApp(Numbers(1))
     async with app.run_test(size=(80, 24)) as pilot:
         app.table.show_rows(COLUMNS, in_memory("b", "a"))
@@ -634,7 +632,7 @@ async def test_rows_that_are_put_stand_in_the_order_a_person_chose() -> None:
         assert app.table.visible_ids == [2, 0, 1]
 
 
-async def test_a_click_on_a_title_sorts_rows_in_memory() -> None:
+async def test_click_on_a_title_sorts_rows_in_memory() -> None:
     app = TableApp(Numbers(1))
     async with app.run_test(size=(80, 24)) as pilot:
         app.table.show_rows(COLUMNS, in_memory("b", "c", "a"))
@@ -652,7 +650,7 @@ async def test_a_click_on_a_title_sorts_rows_in_memory() -> None:
         assert app.table.visible_ids == [1, 2, 0]
 
 
-async def test_rows_stay_sorted_as_long_as_the_column_is_there() -> None:
+async def test_rows_stay_sorted_while_the_column_exists() -> None:
     app, rows = TableApp(Numbers(1)), in_memory("b", "c", "a")
     async with app.run_test(size=(80, 24)) as pilot:
         app.table.show_rows(COLUMNS, rows)

@@ -1,4 +1,4 @@
-"""What if: options changed in a form, and the items that flip below it; a wrong item leads there by one key."""
+"""What if: options are changed in a form that shows the items that flip; one key leads there from a wrong item."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from workbench.runs.verifying import configured, start
 
 ITEMS = 30
 REPLIES = ("Final Judgment: Yes", "Final Judgment: Yes\n\nNote: units ignored.")
-"""The first parser of verifybench reads a No in the second."""
+"""The first parser of verifybench reads this as No, the second does not."""
 
 
 @pytest.fixture
@@ -38,12 +38,12 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
 def judged(project: Project, server: ScriptedServer) -> None:
     options = {"base_url": server.url, "model": "m", "parser": "verifybench@1"}
     assert wait(project, start(project, "llm-judge", options, "judge").run).state == "complete"
-    # Whoever opens the project now has accepted nothing of it.
+    # A user who opens the project now has not given consent.
     shutil.rmtree(project.path.parent / "own")
 
 
 def replies(received: object) -> str:
-    # Two of three are read as No.
+    # Two of three are parsed as No.
     replies.count += 1  # type: ignore[attr-defined]
     return REPLIES[replies.count % 3 > 0]  # type: ignore[attr-defined]
 
@@ -56,7 +56,7 @@ def field(app: WorkbenchApp, name: str) -> OptionField:
 
 
 async def tried(app: WorkbenchApp, pilot: Pilot[None]) -> WhatIfScreen:
-    """Try what stands in the fields."""
+    """Try the values in the fields."""
     screen = screen_of(app, WhatIfScreen)
     screen.found = None
     await press(pilot, "ctrl+t")
@@ -66,7 +66,7 @@ async def tried(app: WorkbenchApp, pilot: Pilot[None]) -> WhatIfScreen:
 
 
 @pytest.mark.parametrize("size", ONE_SIZE)
-async def test_from_a_wrong_item_to_what_another_parser_would_change(project: Project, size: tuple[int, int]) -> None:
+async def test_wrong_item_leads_to_the_effect_of_another_parser(project: Project, size: tuple[int, int]) -> None:
     with scripted(replies) as server:
         judged(project, server)
         asked = len(server.received)
@@ -100,7 +100,7 @@ async def test_from_a_wrong_item_to_what_another_parser_would_change(project: Pr
             await press(pilot, "escape")
             await press(pilot, "escape")
             screen_of(app, ItemScreen)
-    # What was looked at is recorded; nothing else was stored.
+    # The reveal is recorded; nothing else was stored.
     assert [one.name for one in configured(project)] == ["judge"]
     assert (
         project.database.reader().execute("SELECT count(*) FROM label_events WHERE kind = 'reveal'").fetchone()[0] > 0
@@ -108,7 +108,7 @@ async def test_from_a_wrong_item_to_what_another_parser_would_change(project: Pr
 
 
 @pytest.mark.soak
-async def test_another_template_is_asked_for_a_sample_once_that_was_accepted(project: Project) -> None:
+async def test_another_template_is_tried_on_a_sample_after_consent(project: Project) -> None:
     with scripted(replies) as server:
         judged(project, server)
         asked = len(server.received)
@@ -133,7 +133,7 @@ async def test_another_template_is_asked_for_a_sample_once_that_was_accepted(pro
 
 
 @pytest.mark.soak
-async def test_a_new_verifier_is_saved_under_a_name(project: Project) -> None:
+async def test_new_verifier_is_saved_under_a_name(project: Project) -> None:
     with scripted(replies) as server:
         judged(project, server)
         asked = len(server.received)
@@ -155,7 +155,7 @@ async def test_a_new_verifier_is_saved_under_a_name(project: Project) -> None:
 
 
 @pytest.mark.soak
-async def test_what_is_wrong_stands_at_its_field_or_below_them(project: Project) -> None:
+async def test_errors_are_shown_at_or_below_their_fields(project: Project) -> None:
     assert wait(project, start(project, "bleu").run).state == "complete"
     async with opened(project) as (app, pilot):
         await app.push_screen(WhatIfScreen("bleu", 1))
@@ -173,7 +173,7 @@ async def test_what_is_wrong_stands_at_its_field_or_below_them(project: Project)
 
 
 @pytest.mark.soak
-async def test_a_verifier_without_options_says_so(project: Project) -> None:
+async def test_verifier_without_options_says_so(project: Project) -> None:
     assert wait(project, start(project, "exact").run).state == "complete"
     async with opened(project) as (app, pilot):
         await app.push_screen(WhatIfScreen("exact", 1))
@@ -182,7 +182,7 @@ async def test_a_verifier_without_options_says_so(project: Project) -> None:
         await press(pilot, "escape")
 
 
-async def test_annotators_have_no_way_there(project: Project) -> None:
+async def test_annotators_cannot_open_the_screen(project: Project) -> None:
     async with opened(project, annotator="anna") as (app, pilot):
         for _ in range(2):
             await press(pilot, "ctrl+t")

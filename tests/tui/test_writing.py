@@ -1,4 +1,4 @@
-"""Generating, selecting and evolving begin in the app, and what was asked and written is read there."""
+"""Generating, selecting and evolving start in the app, which shows the calls and results."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FORMS = {
     "code write-solutions": {"name": "more", "rounds": "1"},
     "code evolve": {"name": "grown", "rounds": "1"},
 }
-"""What is typed beside the model and its server."""
+"""The values next to the model and its server."""
 
 
 @pytest.fixture
@@ -50,16 +50,16 @@ def server() -> Iterator[ScriptedServer]:
 
 
 async def run_form(app: WorkbenchApp, pilot: Pilot[None], verb: str, **values: str) -> str:
-    """Fill in and run a form; what it said."""
+    """Fill in and run a form; return its output."""
     app.open_verb(verb)
     await settle(pilot)
     await fill(app, **values)
     form = screen_of(app, VerbScreen)
     await press(pilot, "ctrl+r")
     await until(pilot, lambda: isinstance(app.screen, VerbOutputScreen) or not form.is_at_work)
-    said = screen_of(app, VerbOutputScreen).text
+    output = screen_of(app, VerbOutputScreen).text
     await press(pilot, "escape", "escape")
-    return said
+    return output
 
 
 def call_shown(app: WorkbenchApp) -> str:
@@ -69,12 +69,14 @@ def call_shown(app: WorkbenchApp) -> str:
 
 @pytest.mark.few(3)
 @pytest.mark.parametrize("verb", FORMS)
-async def test_what_writes_is_begun_and_read_in_the_app(project: Project, server: ScriptedServer, verb: str) -> None:
+async def test_generating_commands_are_started_and_read_in_the_app(
+    project: Project, server: ScriptedServer, verb: str
+) -> None:
     need_a_sandbox()
     async with opened(project) as (app, pilot):
         values = {"model": "m", "option": f"base_url={server.url}", **FORMS[verb]}
-        said = await run_form(app, pilot, verb, **values)
-        assert server.received, said
+        output = await run_form(app, pilot, verb, **values)
+        assert server.received, output
         await press(pilot, ":", "v", "enter")
         await until(pilot, lambda: screen_of(app, RunsScreen).runs)
         await press(pilot, "T")
@@ -88,13 +90,13 @@ async def test_solutions_are_selected_in_the_app(project: Project, server: Scrip
     need_a_sandbox()
     async with opened(project) as (app, pilot):
         await run_form(app, pilot, "verify", verifier="execution")
-        said = await run_form(app, pilot, "code select")
-        assert "1 problem" in said
+        output = await run_form(app, pilot, "code select")
+        assert "1 problem" in output
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("size", ONE_SIZE)
-async def test_every_call_is_gone_through(project: Project, server: ScriptedServer, size: tuple[int, int]) -> None:
+async def test_every_call_can_be_browsed(project: Project, server: ScriptedServer, size: tuple[int, int]) -> None:
     async with opened(project, size=size) as (app, pilot):
         await run_form(app, pilot, "code pool", model="m", option=f"base_url={server.url}", samples="3")
         await press(pilot, ":", "v", "enter")
@@ -109,7 +111,7 @@ async def test_every_call_is_gone_through(project: Project, server: ScriptedServ
         assert app.screen.query_one(VirtualTable).row_count == 3
 
 
-async def test_a_run_with_verdicts_says_where_its_calls_are(tmp_path: Path) -> None:
+async def test_run_with_verdicts_says_where_its_calls_are(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(2))
     add_run(project, "judge", dict.fromkeys((1, 2), Outcome.CORRECT))
     async with opened(project) as (app, pilot):
@@ -117,4 +119,4 @@ async def test_a_run_with_verdicts_says_where_its_calls_are(tmp_path: Path) -> N
         await until(pilot, lambda: screen_of(app, RunsScreen).runs)
         await press(pilot, "T")
         assert isinstance(app.screen, RunsScreen)
-        assert any("T shows a verdict's calls" in said for said in notices(app))
+        assert any("T shows a verdict's calls" in output for output in notices(app))

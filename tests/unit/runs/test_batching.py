@@ -1,4 +1,4 @@
-"""Runs whose calls are asked in batches: the same verdicts, nothing asked twice, at half the price."""
+"""Batched runs: the same verdicts, no duplicate requests, half the price."""
 
 from __future__ import annotations
 
@@ -63,15 +63,15 @@ def folder(inside: Path, name: str) -> Path:
     return made
 
 
-def done(runs: HereRunner, provider: BatchProvider, name: str = "batched", **more: object) -> RunInfo:
-    """A run in batches, as it stands when this runner has nothing to do any more."""
+def run_batched(runs: HereRunner, provider: BatchProvider, name: str = "batched", **more: object) -> RunInfo:
+    """Run in batches until this runner has nothing left to do, and return the run."""
     runs.claim()
     begun = start(runs.project, JUDGE, provider.options(**more), name, in_batches=True)
     return runs.work(begun.run)
 
 
 def verdicts(project: Project, name: str) -> dict[str, tuple[object, ...]]:
-    """What was found of each item."""
+    """Map each completion to (verdict, score, reason)."""
     lines = verdict_lines(project, name)
     return {line.completion_id: (line.verdict, line.score, line.reason) for line in lines}
 
@@ -85,14 +85,14 @@ def total(provider: BatchProvider, info: RunInfo) -> None:
 
 @pytest.mark.few(3)
 @pytest.mark.parametrize(("kind", "more"), [*((kind, {}) for kind in KINDS), ("openai", {"model": "gpt-5-pro"})])
-def test_a_batch_says_what_single_calls_say_at_half_the_price(tmp_path: Path, kind: str, more: dict[str, str]) -> None:
-    """In two projects, which share no replies; without delimiters their requests are the same."""
+def test_a_batch_equals_single_calls_at_half_the_price(tmp_path: Path, kind: str, more: dict[str, str]) -> None:
+    """Two projects share no replies; without delimiters their requests are equal."""
     with batching(kind, judge_reply) as provider:
         with here_on(make_project(folder(tmp_path, "1"), sample(79))) as runs:
             single = runs.work(start(runs.project, JUDGE, provider.options(fence="off", **more), "judge").run)
             said = verdicts(runs.project, "judge")
         with here_on(make_project(folder(tmp_path, "2"), sample(79))) as runs:
-            batched = done(runs, provider, "judge", fence="off", **more)
+            batched = run_batched(runs, provider, "judge", fence="off", **more)
             assert verdicts(runs.project, "judge") == said
             check_sums(runs.project, batched)
         assert len(said) == batched.done == 79
@@ -106,8 +106,8 @@ def test_a_batch_says_what_single_calls_say_at_half_the_price(tmp_path: Path, ki
         assert (batched.usage.prompt_tokens, batched.usage.reused) == (single.usage.prompt_tokens, single.usage.reused)
 
 
-def test_a_reply_got_in_a_batch_is_any_calls_reply(runs: HereRunner, openai: BatchProvider) -> None:
-    done(runs, openai)
+def test_batched_replies_are_reused_by_single_calls(runs: HereRunner, openai: BatchProvider) -> None:
+    run_batched(runs, openai)
     asked = openai.calls.total()
     runs.claim()
     again = runs.work(start(runs.project, JUDGE, openai.options(parser="verifybench@1"), "again").run)
@@ -142,7 +142,7 @@ KILLS = [
 
 @pytest.mark.few(4)
 @pytest.mark.parametrize(("kind", "step"), KILLS)
-def test_a_runner_killed_at_a_step_leaves_nothing_to_be_asked_twice(tmp_path: Path, kind: str, step: str) -> None:
+def test_a_runner_killed_at_any_step_repeats_no_request(tmp_path: Path, kind: str, step: str) -> None:
     project = make_project(tmp_path, rows(40))
     with batching(kind, judge_reply) as provider:
         provider.holds[step] = threading.Event()
@@ -173,7 +173,7 @@ def test_a_runner_killed_before_anything_was_sent_sends_it_once(tmp_path: Path, 
 
 
 @pytest.mark.soak
-def test_a_runner_killed_while_it_stores_goes_on_with_the_rest(tmp_path: Path, openai: BatchProvider) -> None:
+def test_a_runner_killed_while_storing_resumes_with_the_rest(tmp_path: Path, openai: BatchProvider) -> None:
     project = make_project(tmp_path, rows(40))
     openai.expires = 4
     openai.holds["errors"] = threading.Event()
@@ -195,9 +195,9 @@ def test_a_runner_killed_while_it_stores_goes_on_with_the_rest(tmp_path: Path, o
 # -- what comes of a batch
 
 
-def test_what_expired_is_asked_again_and_counted(runs: HereRunner, openai: BatchProvider) -> None:
+def test_expired_requests_are_repeated_and_counted(runs: HereRunner, openai: BatchProvider) -> None:
     openai.expires, openai.strangers = 5, 3
-    ended = done(runs, openai)
+    ended = run_batched(runs, openai)
     assert [calls for _, calls in openai.batches] == [40, 5]
     assert ended.usage is not None
     assert (ended.usage.unsent, ended.usage.errors["timeout"], ended.usage.answered + ended.usage.failed) == (5, 5, 40)
@@ -206,7 +206,7 @@ def test_what_expired_is_asked_again_and_counted(runs: HereRunner, openai: Batch
     assert "Some calls of batch batch_0 are repeated: 5 timeout" in warnings
 
 
-def test_what_fails_again_and_again_is_an_error_and_asked_anew_when_told(runs: HereRunner) -> None:
+def test_repeated_failures_are_errors_until_retry_errors(runs: HereRunner) -> None:
     broken = {"on": True}
 
     def reply(body: Any) -> dict[str, Any] | Scripted:
@@ -215,7 +215,7 @@ def test_what_fails_again_and_again_is_an_error_and_asked_anew_when_told(runs: H
         return judge_reply(body)
 
     with batching("openai", reply) as provider:
-        ended = done(runs, provider)
+        ended = run_batched(runs, provider)
         assert [calls for _, calls in provider.batches] == [40] + [1] * (MAX_ATTEMPTS - 1)
         assert verdicts(runs.project, "batched")["c7"] == ("error", None, "server")
         broken["on"] = False
@@ -225,7 +225,7 @@ def test_what_fails_again_and_again_is_an_error_and_asked_anew_when_told(runs: H
         assert (again.state, (again.reasons or {}).get("server")) == ("complete", None)
 
 
-def test_a_refusal_of_every_call_pauses_the_run_without_a_verdict(runs: HereRunner) -> None:
+def test_rejection_of_every_call_pauses_the_run_without_verdicts(runs: HereRunner) -> None:
     good = {"on": False}
 
     def reply(body: Any) -> dict[str, Any] | Scripted:
@@ -233,7 +233,7 @@ def test_a_refusal_of_every_call_pauses_the_run_without_a_verdict(runs: HereRunn
         return judge_reply(body) if good["on"] else refusal
 
     with batching("openai", reply) as provider:
-        ended = done(runs, provider)
+        ended = run_batched(runs, provider)
         assert (ended.state, ended.done) == ("paused", 0)
         assert "temperature: no such field here" in (ended.message or "")
         good["on"] = True
@@ -242,9 +242,9 @@ def test_a_refusal_of_every_call_pauses_the_run_without_a_verdict(runs: HereRunn
         assert runs.work(ended.run).state == "complete"
 
 
-def test_a_batch_that_is_refused_as_a_whole_pauses_the_run(runs: HereRunner, openai: BatchProvider) -> None:
+def test_a_rejected_batch_pauses_the_run(runs: HereRunner, openai: BatchProvider) -> None:
     openai.refuses = lambda calls: ("model_not_found", "The provided model is not supported by the Batch API.")
-    ended = done(runs, openai)
+    ended = run_batched(runs, openai)
     assert (ended.state, ended.done, openai.made.total()) == ("paused", 0, 0)
     assert "not supported by the Batch API" in (ended.message or "")
     openai.refuses = lambda calls: None
@@ -254,27 +254,27 @@ def test_a_batch_that_is_refused_as_a_whole_pauses_the_run(runs: HereRunner, ope
     assert set(openai.made.values()) == {1}
 
 
-def test_a_provider_that_takes_no_large_batch_gets_small_ones(runs: HereRunner, openai: BatchProvider) -> None:
+def test_a_provider_that_rejects_large_batches_gets_small_ones(runs: HereRunner, openai: BatchProvider) -> None:
     openai.refuses = lambda calls: ("token_limit_exceeded", "Enqueued token limit reached") if calls > 12 else None
-    ended = done(runs, openai)
+    ended = run_batched(runs, openai)
     assert ended.state == "complete"
     taken = [calls for name, calls in openai.batches if calls <= 12]
     assert (sum(taken), openai.made.total()) == (40, 40)
     assert set(openai.made.values()) == {1}
 
 
-def test_batches_are_no_larger_than_their_provider_takes(
+def test_batches_respect_the_size_limit_of_the_provider(
     runs: HereRunner, openai: BatchProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("workbench.llm.batches.files.BatchApi.most_calls", 15)
-    ended = done(runs, openai)
+    ended = run_batched(runs, openai)
     assert (ended.state, [calls for _, calls in openai.batches]) == ("complete", [15, 15, 10])
 
 
 @pytest.mark.soak
-def test_a_wrong_key_pauses_the_run_in_the_servers_words(runs: HereRunner, openai: BatchProvider) -> None:
+def test_a_wrong_key_pauses_the_run_with_the_server_message(runs: HereRunner, openai: BatchProvider) -> None:
     openai.wrong_key = True
-    ended = done(runs, openai)
+    ended = run_batched(runs, openai)
     assert (ended.state, ended.done) == ("paused", 0)
     assert "Incorrect API key provided." in (ended.message or "")
 
@@ -283,11 +283,11 @@ def test_a_wrong_key_pauses_the_run_in_the_servers_words(runs: HereRunner, opena
 
 
 @pytest.mark.soak
-def test_a_batch_holds_no_more_than_can_be_paid_for(runs: HereRunner, openai: BatchProvider) -> None:
+def test_a_batch_respects_the_budget(runs: HereRunner, openai: BatchProvider) -> None:
     one = estimate(runs.project, JUDGE, openai.options(), "batched", Selection(limit=1), in_batches=True)
     assert one is not None
     assert one.cost is not None
-    ended = done(runs, openai, max_cost=one.cost * 5.5)
+    ended = run_batched(runs, openai, max_cost=one.cost * 5.5)
     assert openai.batches[0] == ("batch_0", 5)
     assert ended.usage is not None
     assert (ended.usage.cost or 0.0) <= one.cost * 5.5
@@ -295,8 +295,8 @@ def test_a_batch_holds_no_more_than_can_be_paid_for(runs: HereRunner, openai: Ba
     assert set(openai.made.values()) == {1}
 
 
-def test_nothing_is_sent_that_cannot_be_paid_for(runs: HereRunner, openai: BatchProvider) -> None:
-    ended = done(runs, openai, max_cost=0.000001)
+def test_an_insufficient_budget_sends_nothing(runs: HereRunner, openai: BatchProvider) -> None:
+    ended = run_batched(runs, openai, max_cost=0.000001)
     assert (ended.state, openai.steps.total()) == ("paused", 0)
     assert "The budget is used up" in (ended.message or "")
 
@@ -313,20 +313,20 @@ def test_the_estimate_is_half(runs: HereRunner, openai: BatchProvider) -> None:
 # -- several calls an item
 
 
-def test_calls_that_need_a_reply_go_into_the_next_batch(runs: HereRunner, openai: BatchProvider) -> None:
-    ended = done(runs, openai, strategy="codejudge")
+def test_follow_up_calls_go_into_the_next_batch(runs: HereRunner, openai: BatchProvider) -> None:
+    ended = run_batched(runs, openai, strategy="codejudge")
     assert ended.state == "complete"
     assert len(openai.batches) == 2
     assert set(openai.made.values()) == {1}
 
 
 def test_all_samples_of_an_item_go_into_one_batch(runs: HereRunner, openai: BatchProvider) -> None:
-    ended = done(runs, openai, samples=3, seed=1)
+    ended = run_batched(runs, openai, samples=3, seed=1)
     assert (ended.state, openai.batches) == ("complete", [("batch_0", 120)])
 
 
 def test_a_panel_has_a_batch_for_each_model(runs: HereRunner, openai: BatchProvider) -> None:
-    ended = done(runs, openai, panel="gpt-4o")
+    ended = run_batched(runs, openai, panel="gpt-4o")
     assert (ended.state, [calls for _, calls in openai.batches]) == ("complete", [40, 40])
 
 
@@ -338,7 +338,7 @@ def test_a_panel_has_a_batch_for_each_model(runs: HereRunner, openai: BatchProvi
         ("rules", {}, "rules does not support batches"),
     ],
 )
-def test_what_has_no_batches_is_refused_by_name(
+def test_a_verifier_without_batches_is_rejected_by_name(
     runs: HereRunner, kind: str, options: dict[str, str], words: str
 ) -> None:
     asked = {"base_url": "http://127.0.0.1:1/v1", **options} if options else {}
@@ -346,7 +346,7 @@ def test_what_has_no_batches_is_refused_by_name(
         start(runs.project, kind, asked, "x", in_batches=True)
 
 
-# -- beside other runs, paused, cancelled
+# -- alongside other runs, paused, cancelled
 
 
 @pytest.mark.soak
@@ -368,7 +368,7 @@ def test_other_runs_do_not_wait_for_a_batch(tmp_path: Path, openai: BatchProvide
 
 
 @pytest.mark.soak
-def test_a_paused_run_goes_on_with_its_batch_and_takes_no_other_way(tmp_path: Path, openai: BatchProvider) -> None:
+def test_a_paused_run_resumes_with_its_batch_only(tmp_path: Path, openai: BatchProvider) -> None:
     openai.polls = 10**9
     project = make_project(tmp_path, rows(20))
     run = start(project, JUDGE, openai.options(), "batched", in_batches=True).run
@@ -407,7 +407,7 @@ def test_a_cancelled_run_cancels_its_batch_and_keeps_what_was_answered(
 
 
 @pytest.mark.soak
-def test_runs_show_names_the_batch_under_way(tmp_path: Path, openai: BatchProvider) -> None:
+def test_runs_show_names_the_open_batch(tmp_path: Path, openai: BatchProvider) -> None:
     openai.polls = 10**9
     project = make_project(tmp_path, rows(20))
     run = start(project, JUDGE, openai.options(), "batched", in_batches=True).run

@@ -1,4 +1,4 @@
-"""Runs on a Ray cluster of two nodes on this machine: the bytes of a local run, whatever dies; skipped without Ray."""
+"""Runs on a Ray cluster of two nodes on this machine equal a local run, whatever dies; skipped without Ray."""
 
 from __future__ import annotations
 
@@ -73,11 +73,11 @@ def _locally(project: Project, kind: str) -> tuple[Path, Path]:
     return project.path, local
 
 
-def verify(database: Path, kind: str, meanwhile: Callable[[Project], None] = lambda _: None) -> RunInfo:
-    """A run on the cluster by the command, in processes of its own.
+def verify(database: Path, kind: str, on_first_verdict: Callable[[Project], None] = lambda _: None) -> RunInfo:
+    """Verify on the cluster with the command, in separate processes.
 
     Args:
-        meanwhile: What is done from the first verdict on.
+        on_first_verdict: Called once the first verdict is stored.
     """
     command = [sys.executable, "-m", "workbench", "verify", str(database), kind, "--on", "ray"]
     with closing(open_project(database)) as project:
@@ -85,7 +85,7 @@ def verify(database: Path, kind: str, meanwhile: Callable[[Project], None] = lam
         try:
             while process.poll() is None and not stored(project):
                 time.sleep(0.01)
-            meanwhile(project)
+            on_first_verdict(project)
             said, _ = process.communicate(timeout=PATIENCE_S)
         finally:
             process.kill()
@@ -102,7 +102,7 @@ def home(judged: tuple[Path, Path], tmp_path: Path) -> Path:
     return Path(shutil.copyfile(judged[0], tmp_path / "home.db"))
 
 
-def test_two_nodes_give_the_bytes_of_a_local_run(nodes: Nodes, judged: tuple[Path, Path], tmp_path: Path) -> None:
+def test_two_nodes_equal_a_local_run_byte_for_byte(nodes: Nodes, judged: tuple[Path, Path], tmp_path: Path) -> None:
     database = home(judged, tmp_path)
     info = verify(database, "rules")
     assert dump(database) == dump(judged[1])
@@ -113,7 +113,7 @@ def test_two_nodes_give_the_bytes_of_a_local_run(nodes: Nodes, judged: tuple[Pat
     assert all(node.rate and not node.lost for node in working)
 
 
-def test_solutions_too(nodes: Nodes, tmp_path: Path) -> None:
+def test_solutions_on_two_nodes_equal_a_local_run(nodes: Nodes, tmp_path: Path) -> None:
     project = open_project(tmp_path / "p.db", create=True)
     import_files(project, plan_import([SAMPLE / "code_problems.jsonl", SAMPLE / "code_solutions.jsonl"]), dataset="d")
     empty, local = _locally(project, "execution")
@@ -124,14 +124,14 @@ def test_solutions_too(nodes: Nodes, tmp_path: Path) -> None:
 
 
 @pytest.mark.timeout(240)
-def test_nothing_is_lost_or_doubled_whatever_dies(nodes: Nodes, judged: tuple[Path, Path], tmp_path: Path) -> None:
-    """An actor, a node and the driver, one after the other, each while verdicts come."""
+def test_deaths_lose_and_duplicate_no_verdict(nodes: Nodes, judged: tuple[Path, Path], tmp_path: Path) -> None:
+    """An actor, a node and the driver die in turn while verdicts arrive."""
 
     def kill_all(project: Project) -> None:
         for actor in nodes.actors()[:1]:
             actor.kill()
         nodes.kill()
-        while not deaths(project) and stored(project) < ROWS:
+        while not count_deaths(project) and stored(project) < ROWS:
             time.sleep(0.02)
         if (pid := runner_pid(project)) is not None:
             os.kill(pid, signal.SIGKILL)
@@ -144,16 +144,16 @@ def test_nothing_is_lost_or_doubled_whatever_dies(nodes: Nodes, judged: tuple[Pa
     assert sum(node.deaths for node in info.cluster.nodes) >= 1
 
 
-def deaths(project: Project) -> int:
-    """How often nodes or their actors are known to have died."""
+def count_deaths(project: Project) -> int:
+    """Count the known deaths of nodes and their actors."""
     found = run_info(project, 1).cluster
     return 0 if found is None else sum(node.deaths for node in found.nodes)
 
 
-def test_a_node_that_can_not_work_is_refused_by_name(
+def test_an_unusable_node_is_rejected_by_name(
     nodes: Nodes, judged: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As nodes of another version are; and the run says so."""
+    """As nodes of another version are; the run names it."""
     monkeypatch.setattr(runner, "_IDLE_S", 0.0)
     monkeypatch.setattr(
         "workbench.runs.cluster._rejected_grade", lambda verifier, about: "it keeps programs in at L2 only"
@@ -181,7 +181,9 @@ def ran_on(project: Project, kind: str) -> None:
 
 
 @pytest.mark.soak
-def test_what_is_no_cluster_is_told(judged: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_cluster_shows_an_error(
+    judged: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with closing(open_project(home(judged, tmp_path))) as project:
         with pytest.raises(UsageError, match="is not the address of a cluster"):
             start(project, "rules", on="kubernetes")
@@ -194,7 +196,7 @@ def test_what_is_no_cluster_is_told(judged: tuple[Path, Path], tmp_path: Path, m
             start(project, "llm-judge", said, on="ray")
 
 
-def test_a_cluster_that_is_not_there_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreachable_cluster_shows_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("ray", reason="Ray is heavy, and no part of what tests need: pip install ray")
     from workbench.runs.cluster import connected
 

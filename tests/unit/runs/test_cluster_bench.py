@@ -1,4 +1,4 @@
-"""What the benchmark of a cluster compares: one core with driver, head and node against that and a second one."""
+"""The cluster benchmark compares driver, head and node on one core with an additional node on a second core."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.cluster import Nodes
 
 
 @pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="it takes two cores")
-def test_the_second_node_alone_is_on_a_core_of_its_own(
+def test_only_the_second_node_has_a_separate_core(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("ray", reason="Ray is heavy, and no part of what tests need: pip install ray")

@@ -1,4 +1,4 @@
-"""Solutions in the sandboxes of two nodes of a Ray cluster: what commands make of them here; skipped without Ray."""
+"""Solutions in the sandboxes of two Ray nodes equal those of local commands; skipped without Ray."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ def outcomes(project: Project, jobs: Sequence[tuple[int, Program]], use: Cluster
         return sorted((key, execution.outcomes) for key, execution in sandbox.run(iter(jobs)))
 
 
-def test_a_pool_of_nodes_gives_what_one_here_gives(nodes: Nodes, tmp_path: Path) -> None:
-    """Asked more than once, and few programs too are on both nodes."""
+def test_a_pool_of_nodes_equals_a_local_pool(nodes: Nodes, tmp_path: Path) -> None:
+    """Also when used more than once, and with few programs on both nodes."""
     use = ClusterUse(address="ray")
     with closing(open_project(tmp_path / "p.db", create=True)) as project:
         jobs = programs(60)
@@ -82,7 +82,7 @@ def workbench(*words: str) -> subprocess.CompletedProcess[str]:
     return done
 
 
-def test_an_evolution_grows_to_the_same_bytes(nodes: Nodes, tmp_path: Path) -> None:
+def test_an_evolution_on_nodes_is_equal_byte_for_byte(nodes: Nodes, tmp_path: Path) -> None:
     own_project(tmp_path).close()
     there, here = tmp_path / "p.db", Path(shutil.copyfile(tmp_path / "p.db", tmp_path / "here.db"))
     with scripted(answering(own_tests(3))) as server:
@@ -98,22 +98,22 @@ def test_an_evolution_grows_to_the_same_bytes(nodes: Nodes, tmp_path: Path) -> N
         line for line in shown.splitlines() if line.startswith("  node ")
     ]
     with closing(open_project(there)) as project:
-        use, before = ClusterUse(address="ray"), judged(project)
+        use, before = ClusterUse(address="ray"), count_judged(project)
         with opened_sandbox(project, cluster=use, run=run_name("grown")) as sandbox:
             results = sandbox.run(programs(400))
-            assert any(judged(project) > before for _ in islice(results, 399)), "none is kept before the end"
+            assert any(count_judged(project) > before for _ in islice(results, 399)), "none is kept before the end"
         assert run_info(project, 1).cluster == use
     assert "node " not in workbench("runs", str(here), "show", "1").stdout
 
 
-def judged(project: Project) -> int:
-    """What nodes have done for the first run, as it is kept."""
+def count_judged(project: Project) -> int:
+    """Count the items that nodes have judged for the first run."""
     kept = run_info(project, 1).cluster
     assert kept is not None
     return sum(node.judged for node in kept.nodes)
 
 
-def test_reference_solutions_run_there_for_a_selection(nodes: Nodes, tmp_path: Path) -> None:
+def test_reference_solutions_of_a_selection_run_on_the_nodes(nodes: Nodes, tmp_path: Path) -> None:
     wrong = {"add": [{"completion": "def add(a, b):\n    return 3\n"}], "double": [{"completion": "no code"}]}
     with closing(make_code_project(tmp_path, wrong)) as project:
         ran(project, "execution", "execution")
@@ -138,7 +138,7 @@ def test_an_actor_that_dies_loses_nothing(nodes: Nodes, tmp_path: Path) -> None:
     assert "died 1 time," in " ".join(node_lines(use))
 
 
-def test_a_node_whose_sandbox_is_of_another_version_is_refused_by_name(
+def test_a_node_with_another_sandbox_version_is_rejected_by_name(
     nodes: Nodes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("workbench.runs.cluster_pool.HARNESS_VERSION", "0")
@@ -162,7 +162,7 @@ def test_doctor_attacks_every_node(nodes: Nodes, tmp_path: Path) -> None:
         assert {"sandbox L3", "sandbox L2", "scratch folder", "sandbox"} <= findings.keys()
 
 
-def test_a_node_that_can_not_be_attacked_is_named(nodes: Nodes) -> None:
+def test_doctor_names_a_node_it_cannot_attack(nodes: Nodes) -> None:
     told = dict(call_on_nodes("ray", dies))
     assert [str(error) for error in told.values()] == ["It died."] * 2
     told = dict(call_on_nodes("ray", fails))
@@ -179,7 +179,7 @@ def fails() -> int:
     raise ValueError("no sandbox")
 
 
-def test_workers_of_this_machine_are_none_of_a_cluster(tmp_path: Path) -> None:
+def test_local_workers_are_not_cluster_nodes(tmp_path: Path) -> None:
     with (
         closing(open_project(tmp_path / "p.db", create=True)) as project,
         pytest.raises(UsageError, match="Leave --workers out"),

@@ -1,4 +1,4 @@
-"""Keeping a verifier that asks a model server: what is refused names its option, and nothing is written then."""
+"""Saving a verifier that calls a model server: an error names its option, and nothing is written."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
         ("template", "fine", {"template": "missing.toml"}),
     ],
 )
-def test_what_is_refused_names_its_option(project: Project, option: str, name: str, changes: dict[str, str]) -> None:
+def test_an_error_names_its_option(project: Project, option: str, name: str, changes: dict[str, str]) -> None:
     with pytest.raises(OptionError) as refused:
         save(project, name, "llm-judge", {**GOOD, **changes})
     assert refused.value.option == option
@@ -60,13 +60,13 @@ def test_what_is_refused_names_its_option(project: Project, option: str, name: s
     assert not project.path.with_name("workbench.toml").exists()
 
 
-def test_a_name_is_given_once(project: Project) -> None:
+def test_a_name_cannot_be_saved_twice(project: Project) -> None:
     save(project, "mine", "llm-judge", GOOD)
     with pytest.raises(OptionError, match="already"):
         save(project, "mine", "llm-judge", GOOD)
 
 
-def test_a_template_lies_in_the_projects_folder_wherever_the_app_was_started(
+def test_templates_are_relative_to_the_folder_of_the_project(
     project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "mine.toml").write_text(TEMPLATE)
@@ -81,7 +81,7 @@ def test_a_template_lies_in_the_projects_folder_wherever_the_app_was_started(
     ]
 
 
-def test_whatever_asks_servers_says_what_it_would_ask(project: Project) -> None:
+def test_every_server_verifier_has_a_preview(project: Project) -> None:
     for form in forms():
         # A panel and a stack are of verifiers that a project has.
         if form.kind not in ("judge-panel", "stack"):
@@ -98,7 +98,7 @@ def test_whatever_asks_servers_says_what_it_would_ask(project: Project) -> None:
         assert preview(project, "llm-judge", {**GOOD, "strategy": strategy}, None)[0].exact, strategy
 
 
-def test_forms_hold_every_option_once(project: Project) -> None:
+def test_forms_have_every_option_once(project: Project) -> None:
     found = {form.kind: form for form in forms()}
     assert next(iter(found)) == "llm-judge"
     served = {kind.name: kind for kind in kinds(project) if kind.isolation == "served"}

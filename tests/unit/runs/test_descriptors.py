@@ -1,4 +1,4 @@
-"""A run on a model server holds no more files after many replies than after a few."""
+"""A run on a model server opens a constant number of files, however many replies it gets."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from workbench.runs import journal
 ITEMS, FEW = 400, 60
 
 
-def test_replies_and_looks_of_others_open_nothing_that_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_replies_and_other_readers_leak_no_descriptors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(journal, "_WRITE_BACK_S", 0.0)
     counts: list[int] = []
 

@@ -1,4 +1,4 @@
-"""Few-shot examples of a run: drawn from settled items when its name is bound, the same ones ever after."""
+"""Few-shot examples of a run: drawn from items with gold when its name is bound, and fixed from then on."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def names(found: DrawnExamples) -> list[str]:
     return [one.item[1] for one in found.examples]
 
 
-def test_a_seed_draws_the_same_of_as_many_questions_with_one_to_spare(tmp_path: Path) -> None:
+def test_a_seed_draws_the_same_examples_plus_a_spare_one(tmp_path: Path) -> None:
     project = make_project(tmp_path, items(20))
     found = drawn(project, examples="4")
     assert found == drawn(project, examples="4")
@@ -69,7 +69,7 @@ def test_another_copy_of_the_data_draws_the_same(tmp_path: Path) -> None:
     assert names(drawn(one, examples="4")) == names(drawn(other, examples="4"))
 
 
-def test_only_settled_items_that_are_not_too_long_are_drawn(tmp_path: Path) -> None:
+def test_only_short_items_with_gold_are_drawn(tmp_path: Path) -> None:
     project = make_project(tmp_path, items(3))
     add_items(project.database, [{"question_id": f"u{n}", "completion_id": f"u{n}"} for n in range(50)])
     add_items(
@@ -89,23 +89,23 @@ def test_only_settled_items_that_are_not_too_long_are_drawn(tmp_path: Path) -> N
     assert error.value.option == "examples"
 
 
-def test_what_was_drawn_is_kept_though_items_come_and_labels_change(tmp_path: Path) -> None:
+def test_drawn_examples_survive_new_items_and_changed_labels(tmp_path: Path) -> None:
     project = make_project(tmp_path, items(4))
-    asked = {**JUDGE, "examples": "2"}
+    options = {**JUDGE, "examples": "2"}
     with here_on(project) as runs:
         runs.claim()
-        start(project, "llm-judge", asked, "few")
+        start(project, "llm-judge", options, "few")
         before = drawn(project, "few", examples="2")
         add_items(project.database, items(40, dataset="more"))
         with project.database.write() as connection:
             connection.execute("UPDATE completions SET imported_gold = 1 - imported_gold")
         assert drawn(project, "few", examples="2") == before
         assert names(drawn(project, examples="2")) != names(before)
-        assert start(project, "llm-judge", asked, "few").run == start(project, "few").run
+        assert start(project, "llm-judge", options, "few").run == start(project, "few").run
         assert drawn(project, "few", examples="2", examples_seed="5") != before
 
 
-def test_a_run_shows_them_and_accuracy_says_whom(tmp_path: Path) -> None:
+def test_a_run_shows_its_examples_and_accuracy_mentions_them(tmp_path: Path) -> None:
     with scripted(lambda got: "Yes") as server, here_on(make_project(tmp_path, items(4))) as runs:
         project = runs.project
         found = runs.work(start(project, "llm-judge", {**JUDGE, "base_url": server.url, "examples": "2"}, "few").run)

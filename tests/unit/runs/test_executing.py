@@ -1,4 +1,4 @@
-"""Runs that run programs, in this process and with a scripted sandbox: what is stored, and what ends them."""
+"""Runs that execute programs, in this process with a scripted sandbox: stored outcomes and how runs end."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project
 
 @pytest.fixture
 def lease(project: Project, opened: list[ScriptedSandbox]) -> Lease:
-    """This process's claim, so that no front end starts a runner."""
+    """Claim the database for this process so that no front end starts a runner."""
     return claimed(project)
 
 
@@ -117,7 +117,7 @@ def test_every_item_gets_its_verdict_and_every_solution_its_outcomes(
     assert (pool.level, pool.workers, pool.closed) == ("L3", info.workers, True)
 
 
-def test_a_line_says_all_there_is_to_say_of_a_solution(project: Project, lease: Lease) -> None:
+def test_a_line_has_all_outcomes_of_a_solution(project: Project, lease: Lease) -> None:
     ran(project, lease)
     line = next(results(project))
     assert (line.task_id, line.solution_id, line.completion_id, line.dataset) == ("add", "0", "add/0", "code")
@@ -195,13 +195,13 @@ def test_pausing_closes_the_sandbox_and_resuming_repeats_nothing(
         runs.take_next(connection)
     raise_if_cancelled = executing._ResultGroup.store_if_due
 
-    def heed_and_ask(desk: executing._ResultGroup) -> None:
+    def pause_then_check(desk: executing._ResultGroup) -> None:
         if len(stored(project, info.run)) == 2:
             pause(project, info.run)
         raise_if_cancelled(desk)
 
     with monkeypatch.context() as patched:
-        patched.setattr(executing._ResultGroup, "store_if_due", heed_and_ask)
+        patched.setattr(executing._ResultGroup, "store_if_due", pause_then_check)
         work(project, lease)
     assert opened[0].closed
     assert run_info(project, info.run).state == "paused"
@@ -227,7 +227,7 @@ def test_verdict_and_outcomes_are_committed_together(
     assert stored(project, info.run) == set()
 
 
-def test_errors_are_taken_back_with_their_outcomes(project: Project, lease: Lease) -> None:
+def test_errors_are_retracted_with_their_outcomes(project: Project, lease: Lease) -> None:
     info = ran(project, lease)
     with project.database.write() as connection:
         connection.execute("UPDATE completion_text SET text = 'pp' WHERE text = 'die'")
@@ -238,10 +238,10 @@ def test_errors_are_taken_back_with_their_outcomes(project: Project, lease: Leas
     assert (run_info(project, info.run).verdicts or {})["error"] == 0
 
 
-def test_solutions_that_had_no_more_time_are_counted_and_run_again(
+def test_solutions_that_ran_out_of_time_are_counted_and_run_again(
     project: Project, lease: Lease, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also one that fails for another reason first; what failed for another one alone stays."""
+    """Also one that first fails for another reason; solutions that failed only for another reason stay."""
 
     def slow(program: Program, seed: int) -> Execution:
         letters, told = {"pp": ("pt", "timeout: cpu, 3 s"), "pf": ("ft", "timeout: wall, 30 s")}.get(
@@ -266,7 +266,7 @@ def test_solutions_that_had_no_more_time_are_counted_and_run_again(
     assert len(changed) == 2
 
 
-def test_what_the_outcomes_depend_on_is_kept(project: Project, lease: Lease) -> None:
+def test_outcomes_record_their_provenance(project: Project, lease: Lease) -> None:
     info = ran(project, lease, extractor="lines")
     (found,) = runs.of_run(project.database.reader(), info.run)
     assert (found.interpreter, found.level, found.hash_seed) == ("CPython 3.11.0 (scripted)", "L3", 0)
@@ -275,9 +275,7 @@ def test_what_the_outcomes_depend_on_is_kept(project: Project, lease: Lease) -> 
     assert run_info(project, info.run).isolations == {"L3": 5}
 
 
-def test_limits_alone_need_the_user_s_word_each_time(
-    project: Project, lease: Lease, opened: list[ScriptedSandbox]
-) -> None:
+def test_limits_only_need_consent_each_time(project: Project, lease: Lease, opened: list[ScriptedSandbox]) -> None:
     with pytest.raises(UnsafeError, match="--allow-unsafe-execution"):
         start(project, "execution", {"isolation": "L1"})
     info = start(project, "execution", {"isolation": "L1"}, allow_unsafe=True)
@@ -287,7 +285,7 @@ def test_limits_alone_need_the_user_s_word_each_time(
         start(project, "execution", {"isolation": "L1"})
 
 
-def test_limits_alone_where_nothing_better_holds_need_it_too(
+def test_limits_only_as_the_best_level_need_consent_too(
     project: Project, lease: Lease, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(levels, "best_level", lambda *, allow_unsafe: "L1")
@@ -297,11 +295,11 @@ def test_limits_alone_where_nothing_better_holds_need_it_too(
         start(project, "execution", {"isolation": "L2"})
 
 
-def test_a_run_with_limits_alone_waits_for_the_word_of_who_resumes_it(
+def test_a_run_with_limits_only_needs_consent_to_resume(
     project: Project, lease: Lease, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, opened: list[ScriptedSandbox]
 ) -> None:
     info = start(project, "execution", {"isolation": "L1"}, allow_unsafe=True)
-    # The database comes to somebody else, who has agreed to nothing.
+    # The database is opened by another user, who has consented to nothing.
     monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "somebody-else"))
     work(project, lease)
     paused = run_info(project, info.run)
@@ -313,7 +311,7 @@ def test_a_run_with_limits_alone_waits_for_the_word_of_who_resumes_it(
     assert run_info(project, info.run).state == "complete"
 
 
-def test_an_interpreter_that_the_database_names_waits_for_its_user(
+def test_an_interpreter_named_by_the_database_needs_consent(
     project: Project, lease: Lease, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, opened: list[ScriptedSandbox]
 ) -> None:
     python = tmp_path / "python"
@@ -326,7 +324,7 @@ def test_an_interpreter_that_the_database_names_waits_for_its_user(
         start(project, "odd")
 
 
-def test_a_folder_to_write_in_is_refused_by_name_below_l3(
+def test_a_writable_folder_is_rejected_by_name_below_l3(
     project: Project, lease: Lease, monkeypatch: pytest.MonkeyPatch, opened: list[ScriptedSandbox]
 ) -> None:
     monkeypatch.setattr(levels, "_require_held_scratch", lambda: None)
@@ -341,7 +339,7 @@ def test_a_folder_to_write_in_is_refused_by_name_below_l3(
         start(project, "execution", {"scratch": "8"}, "again")
 
 
-def test_a_folder_to_write_in_reaches_the_sandbox(
+def test_a_writable_folder_is_passed_to_the_sandbox(
     project: Project, lease: Lease, monkeypatch: pytest.MonkeyPatch, opened: list[ScriptedSandbox]
 ) -> None:
     asked: list[str] = []
@@ -356,7 +354,7 @@ def test_a_folder_to_write_in_reaches_the_sandbox(
     assert "no scratch folder" in (lines["double/0"].detail or "")
 
 
-def test_a_suite_that_nothing_has_is_refused(project: Project, tmp_path: Path) -> None:
+def test_an_unknown_suite_is_rejected(project: Project, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="Suites: base, plus"):
         start(project, "execution", {"suite": "base,plos"})
     (tmp_path / "other").mkdir()
@@ -373,7 +371,7 @@ def test_problems_are_read_in_small_parts(project: Project, lease: Lease, monkey
 
 
 @pytest.mark.parametrize(("language", "options"), [("klingon", {}), ("javascript", {"isolation": "L2"})])
-def test_a_language_that_cannot_be_run_here_is_an_error_on_its_items(
+def test_items_in_an_unavailable_language_are_errors(
     project: Project, lease: Lease, monkeypatch: pytest.MonkeyPatch, language: str, options: dict[str, str]
 ) -> None:
     monkeypatch.setattr(levels, "best_level", lambda *, allow_unsafe: "L2")

@@ -1,4 +1,4 @@
-"""Real problems and completions, imported and run as a user would: the outcomes that were recorded come back."""
+"""Real problems and completions, imported and run as a user would, reproduce their recorded outcomes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from workbench.verifiers.execution.levels import best_level
 
 @pytest.fixture(scope="module")
 def recorded(shared_data: Path) -> dict[str, dict[str, Any]]:
-    """What was recorded of each completion, by its id."""
+    """Map the id of each completion to its recorded row."""
     lines = (shared_data / "code" / "solutions.jsonl").read_text(encoding="utf-8").splitlines()
     return {f"{row['task_id']}/{row['solution_id']}": row for row in map(json.loads, lines)}
 
@@ -72,7 +72,7 @@ def equal(found: dict[str, str], recorded: dict[str, dict[str, Any]], column: st
 
 @pytest.mark.soak
 @pytest.mark.real_data
-def test_the_recorded_outcomes_of_800_completions_come_back(
+def test_outcomes_of_800_completions_equal_the_recorded_ones(
     project: Project, recorded: dict[str, dict[str, Any]]
 ) -> None:
     base = outcomes(project, "execution", 2)["base"]
@@ -88,7 +88,7 @@ def test_the_recorded_outcomes_of_800_completions_come_back(
 
 @pytest.mark.real_data
 @pytest.mark.soak
-def test_whole_programs_more_tests_and_other_numbers_of_workers_give_what_was_recorded(
+def test_other_suites_and_worker_counts_give_the_recorded_outcomes(
     project: Project, recorded: dict[str, dict[str, Any]]
 ) -> None:
     one, two = (outcomes(project, f"by-{n}", n, suite="base,whole") for n in (1, 2))

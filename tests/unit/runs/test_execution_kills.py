@@ -1,4 +1,4 @@
-"""Runs of programs that are ended from outside, with the real sandbox: nothing it started lives on."""
+"""Runs of programs that are killed, with the real sandbox: no started process survives."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def paused(project: Project, run: int) -> None:
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize("end", [killed, paused])
-def test_nothing_the_sandbox_started_outlives_its_run(project: Project, end: Callable[[Project, int], None]) -> None:
+def test_no_sandbox_process_outlives_its_run(project: Project, end: Callable[[Project, int], None]) -> None:
     info = start(project, "execution", {"timeout": "600"}, workers=2)
     until(lambda: stored(project, info.run) == {1})
     pid = runner_pid(project)

@@ -1,4 +1,4 @@
-"""A verifier on call: what becomes of those who wait when its workers can't start, die, or are closed."""
+"""A verifier on call: waiting callers when its workers cannot start, die, or are closed."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_workers_start_with_the_first_item_that_needs_one(executor: LocalExecuto
     assert (executor.state, threads(executor)) == ("ready", 1)
 
 
-def test_a_comparison_is_remembered_with_its_own_item_s_final_answer(tmp_path: Path) -> None:
+def test_a_cached_comparison_has_the_final_answer_of_its_item(tmp_path: Path) -> None:
     journal = tmp_path / "journal"
     executor = make(ms="1", journal=str(journal))
     reasons(executor, "later a", "later a", "later b")
@@ -83,13 +83,13 @@ def test_an_answer_may_arrive_before_the_caller_has_its_future(
     assert found.result().reason == "compared"
 
 
-def test_what_a_verifier_without_a_first_stage_says_is_told_whole() -> None:
+def test_a_verifier_without_a_first_stage_returns_whole_verdicts() -> None:
     executor = make("slow-apart", ms="1")
     assert [verdict.candidate_final for verdict in executor.judge([item("a", 1), item("b", 2)])] == ["1", "2"]
     executor.close()
 
 
-def test_workers_that_can_t_start_are_an_error_and_are_tried_again(
+def test_workers_that_cannot_start_are_an_error_and_retried(
     executor: LocalExecutor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: Any) -> Any:
@@ -116,7 +116,7 @@ def test_workers_that_are_killed_are_an_error_once(executor: LocalExecutor) -> N
     assert reasons(executor, "later b") == ["compared"]
 
 
-def test_closing_tells_those_who_wait() -> None:
+def test_closing_wakes_waiting_callers() -> None:
     executor = make(ms="60000", deadline=60)
     left = executor.judge_first_stage(item("later a"))
     assert isinstance(left, Pending)

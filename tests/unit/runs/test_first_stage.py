@@ -1,4 +1,4 @@
-"""Many items are read by several processes: each once, as one process alone would, whatever becomes of the others."""
+"""Many items are read by a pool of processes: each exactly once and with the same result, whichever processes die."""
 
 from __future__ import annotations
 
@@ -85,9 +85,7 @@ def test_many_calls_of_few_items_start_no_process(readers: LocalExecutor) -> Non
     assert (threading.active_count(), found) == (threads, {os.getpid(): 2 * BATCH_ITEMS})
 
 
-def test_where_no_process_can_start_the_caller_reads_all(
-    readers: LocalExecutor, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_caller_reads_all_if_no_process_can_start(readers: LocalExecutor, monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*_: object, **__: object) -> None:
         raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))
 
@@ -97,7 +95,7 @@ def test_where_no_process_can_start_the_caller_reads_all(
     assert found == {os.getpid(): 10 * BATCH_ITEMS}
 
 
-def test_what_a_process_had_that_ended_is_read_by_the_caller(readers: LocalExecutor) -> None:
+def test_items_of_a_dead_process_are_read_by_the_caller(readers: LocalExecutor) -> None:
     found = Counter[int]()
     read(readers, until_read_elsewhere(readers, found, HELPERS), found)
     assert sorted(read(readers, (item(n, "end") for n in range(20 * BATCH_ITEMS)), Counter())) == list(
@@ -106,7 +104,7 @@ def test_what_a_process_had_that_ended_is_read_by_the_caller(readers: LocalExecu
     assert read(readers, [item(0), item(1)], Counter()) == [0, 1]
 
 
-def test_answers_that_nobody_took_are_not_those_of_the_next_items(readers: LocalExecutor) -> None:
+def test_abandoned_answers_are_not_given_to_later_items(readers: LocalExecutor) -> None:
     found = Counter[int]()
     read(readers, until_read_elsewhere(readers, found, HELPERS), found)
     left = readers.answers(map(item, range(100_000, 100_000 + 20 * BATCH_ITEMS)))
@@ -115,7 +113,7 @@ def test_answers_that_nobody_took_are_not_those_of_the_next_items(readers: Local
     assert sorted(read(readers, map(item, range(10 * BATCH_ITEMS)), found)) == list(range(10 * BATCH_ITEMS))
 
 
-def test_long_items_are_few_in_a_batch(readers: LocalExecutor, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_batches_of_long_items_are_small(readers: LocalExecutor, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_MAX_BATCH_CHARACTERS", 5)
     found, taken, most = Counter[int](), list[int](), 0
 
@@ -133,8 +131,8 @@ def test_long_items_are_few_in_a_batch(readers: LocalExecutor, monkeypatch: pyte
     assert 0 < most <= 2 * (1 + 2 * HELPERS)
 
 
-class _Kept(ResultSink):
-    """Keeps what a run stores."""
+class _StoredResults(ResultSink):
+    """Collect the results that a run stores."""
 
     def __init__(self) -> None:
         self.found: dict[int, Verdict] = {}
@@ -150,13 +148,13 @@ class _Kept(ResultSink):
         """Nothing ends the work early."""
 
 
-def test_a_run_by_several_processes_finds_what_one_finds() -> None:
+def test_several_processes_give_the_verdicts_of_one() -> None:
     rows = [json.loads(line) for line in (ROOT / "sample_data" / "tuples.jsonl").read_text().splitlines()]
     items = [
         VerifierInput(item=number, question=row["question"], reference=row["answer"], completion=row["completion"])
         for number, row in enumerate(rows * (1 + 20 * BATCH_ITEMS // len(rows)))
     ]
-    kept = [_Kept(), _Kept()]
+    kept = [_StoredResults(), _StoredResults()]
     for workers, sink in zip((1, 3), kept, strict=True):
         chunks = (items[at : at + 500] for at in range(0, len(items), 500))
         judge_locally(Registry().load("rules"), ("rules", {}), workers, chunks, sink)
@@ -165,7 +163,7 @@ def test_a_run_by_several_processes_finds_what_one_finds() -> None:
     assert together == alone
 
 
-def test_a_verifier_on_call_reads_many_by_several_processes() -> None:
+def test_a_verifier_on_call_reads_many_items_in_parallel() -> None:
     others = psutil.Process().children(recursive=True)
     executor = LocalExecutor(Registry().local("reading", {}), ("reading", {}), HELPERS + 1)
     found = set[str | None]()

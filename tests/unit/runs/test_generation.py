@@ -1,4 +1,4 @@
-"""Texts that models write: asked at once, kept for ever, limited, and gone on with."""
+"""Generated texts: requested once, stored permanently, limited by a budget, and resumed."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def server() -> Iterator[ScriptedServer]:
         yield made
 
 
-def asked(text: str, sample: int = 0, model: str = "") -> WritingRequest:
+def request(text: str, sample: int = 0, model: str = "") -> WritingRequest:
     return WritingRequest(messages=(PromptMessage("user", text),), sample=sample, model=model)
 
 
@@ -58,11 +58,9 @@ def ask(
         return writer.ask(texts), writer
 
 
-def test_replies_come_in_the_order_of_what_was_asked_and_each_is_asked_once(
-    project: Project, server: ScriptedServer
-) -> None:
+def test_replies_follow_the_order_of_requests_and_are_requested_once(project: Project, server: ScriptedServer) -> None:
     chosen = models(project, server)
-    texts = [asked(f"t{number % 3}") for number in range(9)]
+    texts = [request(f"t{number % 3}") for number in range(9)]
     with generating(project, "gen", chosen, {}) as writer:
         assert writer.ask(texts) == [f"about t{number % 3}" for number in range(9)]
         assert writer.ask(texts[:2]) == ["about t0", "about t1"]
@@ -74,26 +72,26 @@ def test_replies_come_in_the_order_of_what_was_asked_and_each_is_asked_once(
     assert (info.state, info.completed_at, info.items) == ("complete", None, 0)
 
 
-def test_another_start_and_another_name_ask_nothing_that_is_stored(project: Project, server: ScriptedServer) -> None:
+def test_stored_replies_are_reused_after_a_restart_and_by_other_names(project: Project, server: ScriptedServer) -> None:
     chosen = models(project, server)
-    first, writer = ask(project, chosen, asked("a"), asked("b"))
-    again, same = ask(project, chosen, asked("b"), asked("a"))
-    other, third = ask(project, chosen, asked("a"), name="other")
+    first, writer = ask(project, chosen, request("a"), request("b"))
+    again, same = ask(project, chosen, request("b"), request("a"))
+    other, third = ask(project, chosen, request("a"), name="other")
     assert (again, other, writer.run) == (first[::-1], first[:1], same.run)
     assert third.run != writer.run
     assert len(server.received) == 2
 
 
-def test_samples_and_models_are_asked_each(project: Project, server: ScriptedServer) -> None:
+def test_each_sample_and_model_is_requested(project: Project, server: ScriptedServer) -> None:
     chosen = models(project, server, "m", "n", seed=5)
-    ask(project, chosen, asked("a"), asked("a", 1), asked("a", 0, "n"), asked("a", 1, "n"))
+    ask(project, chosen, request("a"), request("a", 1), request("a", 0, "n"), request("a", 1, "n"))
     sent = sorted((body["model"], body["seed"], body["temperature"]) for body in server.bodies)
     assert sent == [("m", 5, 1.0), ("m", 6, 1.0), ("n", 5, 1.0), ("n", 6, 1.0)]
     with pytest.raises(UsageError, match="no model 'o'"):
-        ask(project, chosen, asked("a", 0, "o"))
+        ask(project, chosen, request("a", 0, "o"))
 
 
-def test_an_attempt_stands_in_the_database_before_the_server_hears_of_it(project: Project) -> None:
+def test_an_attempt_is_committed_before_it_is_sent(project: Project) -> None:
     seen: list[int] = []
 
     def answer(received: Received) -> str:
@@ -102,25 +100,25 @@ def test_an_attempt_stands_in_the_database_before_the_server_hears_of_it(project
         return "so"
 
     with scripted(answer) as server:
-        ask(project, models(project, server, concurrency=1), asked("a"), asked("b"))
+        ask(project, models(project, server, concurrency=1), request("a"), request("b"))
     assert seen == [1, 1]
 
 
-def test_a_call_that_fails_for_good_is_none_and_the_others_go_on(project: Project) -> None:
+def test_a_failed_call_is_none_and_the_others_continue(project: Project) -> None:
     def answer(received: Received) -> str | Scripted:
         if "odd" in received.body["messages"][0]["content"]:
             return Scripted(400, body={"error": {"message": "the prompt is too long"}})
         return "so"
 
     with scripted(answer) as server:
-        found, writer = ask(project, models(project, server, concurrency=1), asked("a"), asked("odd"), asked("b"))
+        found, writer = ask(project, models(project, server, concurrency=1), request("a"), request("odd"), request("b"))
     assert found == ["so", None, "so"]
     assert writer.failed == {"context_length": 1}
     assert "too long" in writer.details[0]
 
 
-def test_a_budget_holds_to_the_call_and_may_be_raised(project: Project, server: ScriptedServer) -> None:
-    texts = [asked(f"t{number}") for number in range(9)]
+def test_a_budget_is_exact_and_can_be_raised(project: Project, server: ScriptedServer) -> None:
+    texts = [request(f"t{number}") for number in range(9)]
     with pytest.raises(RunError, match="4 of 4 calls"):
         ask(project, models(project, server, max_calls=4), *texts)
     assert len(server.received) == 4
@@ -159,43 +157,43 @@ def test_a_call_in_flight_at_an_interrupt_is_still_stored(project: Project, monk
     with scripted(answer) as server:
         chosen = models(project, server)
         with pytest.raises(KeyboardInterrupt), generating(project, "gen", chosen, {}, watch=interrupt) as writer:
-            writer.ask([asked("a")])
+            writer.ask([request("a")])
         go_on.set()
         (info,) = runs(project)
         assert (info.state, info.message) == ("paused", "Run the command that started it again to continue.")
         with generating(project, "gen", chosen, {}) as writer:
-            assert writer.ask([asked("a")]) == ["so"]
+            assert writer.ask([request("a")]) == ["so"]
         assert len(server.received) == 1
 
 
-def test_who_interrupts_is_told_that_it_waits_for_calls_in_flight(project: Project) -> None:
-    told, heard = list[tuple[str, int, int]](), threading.Event()
+def test_an_interrupt_reports_the_wait_for_calls_in_flight(project: Project) -> None:
+    progress, progress_seen = list[tuple[str, int, int]](), threading.Event()
 
     def answer(received: Received) -> str:
         os.kill(os.getpid(), signal.SIGINT)
-        heard.wait(PATIENCE_S)
+        progress_seen.wait(PATIENCE_S)
         return "so"
 
     def watch(step: str, done: int, of: int) -> None:
-        told.append((step, done, of))
+        progress.append((step, done, of))
         if "stopping" in step:
-            heard.set()
+            progress_seen.set()
 
     with scripted(answer) as server:
         chosen = models(project, server)
         with pytest.raises(KeyboardInterrupt), generating(project, "gen", chosen, {}, watch=watch) as writer:
-            writer.ask([asked("a")])
-    assert ("stopping after the calls in flight", 0, 1) in told
+            writer.ask([request("a")])
+    assert ("stopping after the calls in flight", 0, 1) in progress
 
 
-def test_what_is_asked_once_the_calls_have_ended(project: Project, server: ScriptedServer) -> None:
-    _, writer = ask(project, models(project, server), asked("a"))
+def test_requests_after_the_end_are_rejected(project: Project, server: ScriptedServer) -> None:
+    _, writer = ask(project, models(project, server), request("a"))
     with pytest.raises(RunError, match="have ended"):
-        writer.ask([asked("a")])
+        writer.ask([request("a")])
 
 
-def test_a_generation_is_no_verifier(project: Project, server: ScriptedServer) -> None:
-    _, writer = ask(project, models(project, server), asked("a"))
+def test_a_generation_is_not_a_verifier(project: Project, server: ScriptedServer) -> None:
+    _, writer = ask(project, models(project, server), request("a"))
     with pytest.raises(UsageError, match="it is the name of a run that generates texts"):
         start(project, "gen")
     with pytest.raises(UsageError, match="it is the name of a run that generates texts"):
@@ -203,10 +201,10 @@ def test_a_generation_is_no_verifier(project: Project, server: ScriptedServer) -
     assert [one.kind for one in configured(project)] == ["generation"]
 
 
-def test_a_generation_stands_in_no_table_of_verifiers(project: Project, server: ScriptedServer) -> None:
+def test_a_generation_is_in_no_table_of_verifiers(project: Project, server: ScriptedServer) -> None:
     with pytest.raises(RunError):
-        ask(project, models(project, server, max_calls=0), asked("a"), name="stopped")
-    ask(project, models(project, server), asked("a"))
+        ask(project, models(project, server, max_calls=0), request("a"), name="stopped")
+    ask(project, models(project, server), request("a"))
     reader = project.database.reader()
     assert newest_runs(reader) == {}
     assert runs_so_far(reader, without=JUDGES_NOTHING) == {}
@@ -218,40 +216,40 @@ def test_a_generation_stands_in_no_table_of_verifiers(project: Project, server: 
 
 
 @pytest.mark.parametrize("name", ["rules", "", "a b", "x" * 101])
-def test_names_that_are_taken_or_none(project: Project, server: ScriptedServer, name: str) -> None:
+def test_taken_and_invalid_names_are_rejected(project: Project, server: ScriptedServer, name: str) -> None:
     with pytest.raises(UsageError):
-        ask(project, models(project, server), asked("a"), name=name)
+        ask(project, models(project, server), request("a"), name=name)
 
 
-def test_a_name_is_bound_to_its_models_and_what_they_are_asked(project: Project, server: ScriptedServer) -> None:
-    ask(project, models(project, server), asked("a"))
+def test_a_name_is_bound_to_its_models_and_settings(project: Project, server: ScriptedServer) -> None:
+    ask(project, models(project, server), request("a"))
     with pytest.raises(UsageError, match="another configuration"):
-        ask(project, models(project, server, temperature=0), asked("a"))
+        ask(project, models(project, server, temperature=0), request("a"))
 
 
-def test_another_process_at_work_is_waited_for_and_then_told_of(
+def test_another_active_process_is_reported_after_a_wait(
     project: Project, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(claim_runner, "_PATIENCE_S", 0.0)
     lease = Lease.acquire(project.database)
     assert lease is not None
     with pytest.raises(RunError, match="is active"):
-        ask(project, models(project, server), asked("a"))
+        ask(project, models(project, server), request("a"))
     lease.end()
-    assert ask(project, models(project, server), asked("a"))[0] == ["about a"]
+    assert ask(project, models(project, server), request("a"))[0] == ["about a"]
 
 
-def test_models_of_the_settings_file_want_trust_once(project: Project, server: ScriptedServer) -> None:
+def test_models_of_the_settings_file_need_trust_once(project: Project, server: ScriptedServer) -> None:
     table = f'[models.fast]\nbase_url = "{server.url}"\nmodel = "small"\nsampling = {{ temperature = 0.25 }}\n'
     (project.path.parent / "workbench.toml").write_text(table)
     chosen = models_from(project, ["fast"], {})
     with pytest.raises(NotTrustedError):
-        ask(project, chosen, asked("a"))
+        ask(project, chosen, request("a"))
     assert server.received == []
     with generating(project, "gen", chosen, {}, trust=True) as writer:
-        assert writer.ask([asked("a")]) == ["about a"]
+        assert writer.ask([request("a")]) == ["about a"]
     with generating(project, "gen", chosen, {}) as writer:
-        writer.ask([asked("b", 0, "fast")])
+        writer.ask([request("b", 0, "fast")])
     assert [(body["model"], body["temperature"]) for body in server.bodies] == [("small", 0.25)] * 2
 
 
@@ -267,7 +265,7 @@ def test_models_of_the_settings_file_want_trust_once(project: Project, server: S
         (["key"], {}, "models.key.api_key_env is not the name"),
     ],
 )
-def test_wrong_models(project: Project, names: list[str], options: dict[str, str], words: str) -> None:
+def test_invalid_models_are_rejected(project: Project, names: list[str], options: dict[str, str], words: str) -> None:
     tables = '[models]\ntext = "x"\n[models.wrong]\nrpm = 3\n[models.key]\napi_key_env = "sk-secret-1"\n'
     (project.path.parent / "workbench.toml").write_text(tables)
     with pytest.raises(UsageError) as caught:
@@ -276,7 +274,7 @@ def test_wrong_models(project: Project, names: list[str], options: dict[str, str
     assert "secret" not in str(caught.value)
 
 
-def test_another_process_that_takes_over_ends_the_calls(project: Project) -> None:
+def test_a_takeover_by_another_process_ends_the_calls(project: Project) -> None:
     def answer(received: Received) -> str:
         claim_runner.lock_path(project.path).unlink(missing_ok=True)
         return "so"
@@ -284,5 +282,5 @@ def test_another_process_that_takes_over_ends_the_calls(project: Project) -> Non
     with scripted(answer) as server, generating(project, "gen", models(project, server), {}) as writer:
         for text in ("a", "b"):
             with pytest.raises(RunError, match=r"become the database's runner|have ended"):
-                writer.ask([asked(text)])
+                writer.ask([request(text)])
         assert len(server.received) == 1

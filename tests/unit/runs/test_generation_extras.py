@@ -1,4 +1,4 @@
-"""Effort and a provider's own fields: they reach every call that writes, tell names apart, or are refused in words."""
+"""Reasoning effort and provider fields: they reach every generating call, distinguish names, or are rejected."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_every_command_that_writes_sends_them(call: Call, tmp_path: Path, databa
 
 
 @pytest.mark.parametrize("server_kind", [("anthropic", "output_config"), ("openrouter", "reasoning")])
-def test_effort_stands_where_the_server_looks_for_it(
+def test_effort_is_in_the_field_of_the_server_kind(
     call: Call, database: Path, server_kind: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kind, field = server_kind
@@ -111,8 +111,8 @@ CHANGES = ("reasoning_effort=high", 'extra_body={"min_p": 0.1}', "fold_system=tr
         for other, change in enumerate(CHANGES)
     ],
 )
-def test_a_name_goes_on_only_with_the_same(call: Call, database: Path, words: str, change: str) -> None:
-    """Under one name all texts were asked for in one way: else a suite would be of two writers."""
+def test_a_name_resumes_only_with_the_same_settings(call: Call, database: Path, words: str, change: str) -> None:
+    """All texts of a name are requested in the same way; otherwise a suite would have two writers."""
     need_a_sandbox()
     with scripted(reply) as server:
         call(*command(database, server, words, "-o", "reasoning_effort=low"))
@@ -123,7 +123,7 @@ def test_a_name_goes_on_only_with_the_same(call: Call, database: Path, words: st
         assert call(*command(database, server, words, "-o", "reasoning_effort=low"))[0] in (0, 3)
 
 
-def test_a_name_from_before_goes_on_where_nothing_is_set(call: Call, database: Path) -> None:
+def test_an_older_name_resumes_without_settings(call: Call, database: Path) -> None:
     with opened_project(database) as project:
         config = models_from(project, ["m"], {"base_url": "http://localhost:1/v1"}).config()
     assert config["m"].keys() == {"server", "model", "sampling"}  # type: ignore[attr-defined]
@@ -138,9 +138,7 @@ def test_a_name_from_before_goes_on_where_nothing_is_set(call: Call, database: P
         ("server=anthropic", "top_k|seed|max_tokens_field"),
     ],
 )
-def test_what_cannot_be_sent_is_refused_and_nothing_is_asked(
-    call: Call, database: Path, option: str, says: str
-) -> None:
+def test_invalid_settings_are_rejected_before_any_request(call: Call, database: Path, option: str, says: str) -> None:
     more = ("-o", "max_tokens_field=x") if option == "server=anthropic" else ()
     with scripted(reply) as server:
         code, out, err = call(*command(database, server, "code write-tests", "-o", option, *more))
@@ -149,7 +147,7 @@ def test_what_cannot_be_sent_is_refused_and_nothing_is_asked(
 
 
 @pytest.mark.parametrize("option", ["reasoning_effort=low", "max_tokens_field=max_x", "fold_system=true"])
-def test_embeddings_take_no_setting_of_chats(call: Call, database: Path, option: str) -> None:
+def test_embeddings_reject_chat_settings(call: Call, database: Path, option: str) -> None:
     with scripted(reply) as server:
         code, _, err = call(
             *("code", "duplicates", database, "--model", "m", "-o", f"base_url={server.url}", "-o", option)
@@ -158,7 +156,7 @@ def test_embeddings_take_no_setting_of_chats(call: Call, database: Path, option:
     assert "this option is for chat" in err
 
 
-def test_two_models_that_differ_in_effort_alone_complete_beside_each_other(call: Call, tmp_path: Path) -> None:
+def test_two_models_that_differ_only_in_effort_both_complete(call: Call, tmp_path: Path) -> None:
     project = questions(tmp_path)
     with scripted(lambda _: "4") as server:
         common = f'base_url = "{server.url}"\nmodel = "q"\nsamples = 1\ntemperature = 0.5\n'

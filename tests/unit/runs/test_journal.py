@@ -1,4 +1,4 @@
-"""The journal itself: what is committed when, who waits for it, and what happens when nothing can be."""
+"""The run journal: when entries are committed, who waits for them, and locked databases."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def rows(project: Project, statement: str) -> list[tuple[object, ...]]:
     return project.database.reader().execute(statement).fetchall()
 
 
-async def test_a_begun_attempt_is_committed_and_numbered(project: Project, journal: RunJournal) -> None:
+async def test_a_started_attempt_is_committed_and_numbered(project: Project, journal: RunJournal) -> None:
     first = await journal.begin(1, call(1))
     second = await journal.begin(2, call(2))
     assert rows(project, "SELECT id, completion_id, state, url FROM attempts") == [
@@ -81,9 +81,7 @@ async def test_a_begun_attempt_is_committed_and_numbered(project: Project, journ
     assert journal.usage.calls == 2
 
 
-async def test_a_reply_is_known_at_once_and_committed_no_later_than_its_verdict(
-    project: Project, journal: RunJournal
-) -> None:
+async def test_a_reply_is_visible_at_once_and_committed_by_its_verdict(project: Project, journal: RunJournal) -> None:
     attempt = await journal.begin(1, call(1))
     journal.done(attempt, call(1), REPLY)
     assert journal.recall(call(1).key) == REPLY
@@ -96,7 +94,7 @@ async def test_a_reply_is_known_at_once_and_committed_no_later_than_its_verdict(
     assert calls.response(project.database.reader(), call(1).key) == REPLY
 
 
-async def test_what_was_refused_for_what_it_says_is_known_to_the_next_start_of_the_run(project: Project) -> None:
+async def test_a_content_rejection_is_known_after_a_restart(project: Project) -> None:
     lease = Lease.acquire(project.database)
     assert lease is not None
     before = RunJournal(project.database, lease, 1, count(1))
@@ -123,7 +121,7 @@ async def test_what_was_refused_for_what_it_says_is_known_to_the_next_start_of_t
     assert rows(project, "SELECT count(*) FROM attempts WHERE state = 'failed'") == [(4,)]
 
 
-async def test_an_attempt_that_nobody_waits_for_any_more_is_not_stored(project: Project, journal: RunJournal) -> None:
+async def test_an_abandoned_attempt_is_not_stored(project: Project, journal: RunJournal) -> None:
     task = asyncio.create_task(journal.begin(1, call(1)))
     await asyncio.sleep(0)
     task.cancel()
@@ -142,9 +140,7 @@ async def test_more_than_a_group_is_committed_in_order(
     )
 
 
-async def test_a_locked_database_is_waited_for_while_everything_else_goes_on(
-    project: Project, journal: RunJournal
-) -> None:
+async def test_a_locked_database_blocks_only_the_writer(project: Project, journal: RunJournal) -> None:
     with closing(sqlite3.connect(project.path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         task = asyncio.create_task(journal.begin(1, call(1)))
@@ -155,7 +151,7 @@ async def test_a_locked_database_is_waited_for_while_everything_else_goes_on(
     assert (journal.usage.calls, rows(project, "SELECT count(*) FROM attempts")) == (1, [(1,)])
 
 
-async def test_who_waits_hears_of_a_database_that_stays_locked_at_the_end(
+async def test_a_permanently_locked_database_is_an_error_at_the_end(
     project: Project, journal: RunJournal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(leases, "_FINAL_WAIT_S", 0.0)
@@ -179,9 +175,7 @@ async def test_a_runner_that_was_replaced_stores_nothing(project: Project, journ
     assert rows(project, "SELECT * FROM verdicts") == rows(project, "SELECT * FROM attempts") == []
 
 
-async def test_nothing_is_begun_when_the_run_is_to_stop_and_replies_are_still_stored(
-    project: Project, journal: RunJournal
-) -> None:
+async def test_a_stopping_run_starts_no_attempt_and_stores_replies(project: Project, journal: RunJournal) -> None:
     attempt = await journal.begin(1, call(1))
     journal.begin_no_more()
     with pytest.raises(Halt):
@@ -201,7 +195,7 @@ async def test_the_heart_beats_without_anything_to_store(
         await asyncio.sleep(0)
 
 
-async def test_the_log_is_written_back_while_the_run_goes_on(
+async def test_the_wal_is_checkpointed_during_the_run(
     project: Project, journal: RunJournal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(journals, "_WRITE_BACK_S", 0.0)
@@ -212,9 +206,7 @@ async def test_the_log_is_written_back_while_the_run_goes_on(
         await journal.flush()
 
 
-async def test_what_an_earlier_runner_left_open_is_told_from_what_is_in_flight(
-    project: Project, journal: RunJournal
-) -> None:
+async def test_lost_attempts_are_distinguished_from_calls_in_flight(project: Project, journal: RunJournal) -> None:
     lost = await journal.begin(1, call(1))
     lease = Lease.acquire(project.database) or journal._lease
     later = RunJournal(project.database, lease, 1, count(2))

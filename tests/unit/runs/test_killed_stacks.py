@@ -1,4 +1,4 @@
-"""A stack's run killed at a few points and resumed is the run that was not killed; at every point in soak."""
+"""A stack run that is killed and resumed equals an uninterrupted run; at a few points here, at every point in soak."""
 
 from __future__ import annotations
 
@@ -37,24 +37,24 @@ def test_what_is_killed_anywhere_repeats_no_answered_call(made: Scenario) -> Non
     kills = 0
     for number in range(COMMITS):
         commit = Commit(1 + number * (commits - 4) // COMMITS, after=number % 2 == 1)
-        kills += check_killed(made, wanted, commit)
+        kills += check_killed(made, expected, commit)
     for place in (Place("cheap", CHEAP), Place("dear", 1), Place("dear", DEAR)):
-        kills += check_killed(made, wanted, killed=place)
-    assert check_killed(made, wanted, killed=Place("dear", 2), again=3) == 2
+        kills += check_killed(made, expected, killed=place)
+    assert check_killed(made, expected, killed=Place("dear", 2), again=3) == 2
     assert kills == COMMITS + 3
 
 
 @pytest.mark.soak
-def test_a_stages_budget_and_a_pause_hold_over_a_kill(made: Scenario) -> None:
-    wanted, _ = made.uninterrupted()
-    check_budget(made, wanted, call=2)
-    check_pause(made, wanted, call=2, later=1)
-    check_pause(made, wanted, call=2, later=DEAR)
+def test_a_stage_budget_and_a_pause_survive_a_kill(made: Scenario) -> None:
+    expected, _ = made.uninterrupted()
+    check_budget(made, expected, call=2)
+    check_pause(made, expected, call=2, later=1)
+    check_pause(made, expected, call=2, later=DEAR)
 
 
 @pytest.mark.soak
-def test_what_was_refused_is_asked_again_where_errors_are_to_be(made: Scenario) -> None:
-    wanted, _ = made.uninterrupted()
+def test_rejected_calls_are_repeated_with_retry_errors(made: Scenario) -> None:
+    expected, _ = made.uninterrupted()
     with made.trial() as trial:
         assert trial.work(killed=Place("dear", DEAR)) is None
         trial.resume()

@@ -1,4 +1,4 @@
-"""One runner a database, dead ones replaced, replaced ones harmless."""
+"""One runner per database: dead runners are replaced, replaced runners are harmless."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_a_living_runner_is_left_alone(project: Project, sleeper: subprocess.Pop
 
 
 def test_a_runner_whose_process_is_gone_is_replaced(project: Project) -> None:
-    """Also if nobody has collected it yet."""
+    """Also if the process is a zombie."""
     with holding(lock_path(project.path)) as process:
         run = start_at_work(project)
         assert is_alive(project.path)
@@ -111,7 +111,7 @@ def test_no_child_of_a_runner_keeps_its_lock(project: Project) -> None:
             child.kill()
 
 
-def test_a_lock_that_everybody_looks_at_can_be_taken(project: Project) -> None:
+def test_a_lock_can_be_acquired_while_others_inspect_it(project: Project) -> None:
     looker = (
         "import sys\nfrom pathlib import Path\nfrom workbench.runs.lease import look\nprint(1, flush=True)\n"
         "while True: look(Path(sys.argv[1]))"
@@ -124,7 +124,7 @@ def test_a_lock_that_everybody_looks_at_can_be_taken(project: Project) -> None:
         process.kill()
 
 
-def test_a_copy_of_a_database_at_work_has_no_runner(
+def test_a_copy_of_an_active_database_has_no_runner(
     project: Project, sleeper: subprocess.Popen[bytes], tmp_path: Path
 ) -> None:
     start_at_work(project)
@@ -138,7 +138,7 @@ def test_a_copy_of_a_database_at_work_has_no_runner(
 
 @pytest.mark.parametrize("text", [b"", b"null", b"[" * 5000, b'{"since":1e300,"cause":"\\u001b]0;x\\u0007"}'])
 @pytest.mark.usefixtures("sleeper")
-def test_words_on_a_lock_are_told_whatever_they_hold(project: Project, text: bytes) -> None:
+def test_any_bytes_in_a_lock_file_are_reported(project: Project, text: bytes) -> None:
     start_at_work(project)
     lock_path(project.path).write_bytes(text.ljust(1024))
     words = _words(project)
@@ -159,7 +159,7 @@ CLOCKS = {
 
 @pytest.mark.few(3)
 @pytest.mark.parametrize("what", CLOCKS)
-def test_no_clock_makes_a_living_runner_dead(
+def test_clock_changes_do_not_kill_a_live_runner(
     project: Project, sleeper: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
     run = start_at_work(project)
@@ -197,7 +197,7 @@ def _words(project: Project) -> str:
 
 
 @pytest.mark.parametrize("kind", ["symlink", "hard link", "pipe", "folder"])
-def test_a_lock_file_that_is_something_else_is_an_error(project: Project, tmp_path: Path, kind: str) -> None:
+def test_an_invalid_lock_file_is_an_error(project: Project, tmp_path: Path, kind: str) -> None:
     victim, place = tmp_path / "victim", lock_path(project.path)
     victim.write_text("dear")
     {
@@ -242,7 +242,7 @@ def test_a_runner_ends_if_its_file_is_moved_and_its_run_continues_once_it_is_put
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize("put_there", [None, "other.db"], ids=["moved", "replaced"])
-def test_a_runner_without_a_run_waits_for_no_file_that_is_away(
+def test_an_idle_runner_does_not_wait_for_a_missing_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, put_there: str | None
 ) -> None:
     install_plugin(tmp_path, monkeypatch)
@@ -278,7 +278,7 @@ def _fail(project: Project, times: int, error: StoreError, monkeypatch: pytest.M
 FULL = StoreError("p.db: database or disk is full.", "Make room.", "space")
 
 
-def test_a_runner_without_room_says_so_and_stores_once_there_is(
+def test_a_runner_on_a_full_disk_reports_it_and_stores_later(
     project: Project, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(leases, "_PAUSE_S", 0.01)
@@ -305,32 +305,32 @@ def test_a_runner_without_room_says_so_and_stores_once_there_is(
     assert re.fullmatch(
         r"nothing could be stored from \S+ to \S+: p.db: database or disk is full.", after.trouble or ""
     )
-    told = [record.message for record in caplog.records if record.name == "workbench.runner"]
-    assert len(told) == 2
-    assert told[0].startswith("nothing can be stored: p.db: database or disk is full.")
-    assert told[1].startswith("stored again; nothing could be stored from ")
+    messages = [record.message for record in caplog.records if record.name == "workbench.runner"]
+    assert len(messages) == 2
+    assert messages[0].startswith("nothing can be stored: p.db: database or disk is full.")
+    assert messages[1].startswith("stored again; nothing could be stored from ")
     assert after.run == info.run
 
 
-def test_a_runner_says_what_it_waits_for_now(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A disk fills before it breaks; a crowd meanwhile is no news."""
+def test_a_runner_reports_its_current_obstacle(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A full disk is replaced by a disk error; a busy database in between is not reported."""
     lease = acquired(project)
     met: list[tuple[Cause, str]] = [("space", "space"), ("disk", "disk"), ("busy", "disk")]
-    for cause, told in met:
+    for cause, shown_cause in met:
         _fail(project, 1, StoreError(f"it is {cause}", cause=cause), monkeypatch)
         with pytest.raises(StoreError), lease.write():
             pass
         notice = look(project.path)[0]
-        assert notice.cause == told
+        assert notice.cause == shown_cause
         assert lease.trouble is not None
-        assert lease.trouble.error.cause == told
+        assert lease.trouble.error.cause == shown_cause
     lease.store(lambda _: None)
     notice = look(project.path)[0]
     assert notice.since is None
 
 
 @pytest.mark.parametrize("cause", ["moved", "access", "other"])
-def test_what_will_not_pass_ends_the_work(project: Project, monkeypatch: pytest.MonkeyPatch, cause: Cause) -> None:
+def test_a_permanent_error_ends_the_work(project: Project, monkeypatch: pytest.MonkeyPatch, cause: Cause) -> None:
     lease = acquired(project)
     left = _fail(project, 10, StoreError("torn", cause=cause), monkeypatch)
     with pytest.raises(StoreError, match="torn"):
@@ -338,7 +338,7 @@ def test_what_will_not_pass_ends_the_work(project: Project, monkeypatch: pytest.
     assert left == [9]
 
 
-def test_a_runner_that_is_told_to_end_waits_for_no_room(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_ending_runner_does_not_wait_for_disk_space(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     lease = acquired(project)
     lease.ending = True
     left = _fail(project, 10, FULL, monkeypatch)
@@ -347,10 +347,8 @@ def test_a_runner_that_is_told_to_end_waits_for_no_room(project: Project, monkey
     assert left == [9]
 
 
-def test_a_runner_that_is_told_to_end_lets_others_write_first(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What it holds is paid for; who writes will be through in a moment."""
+def test_an_ending_runner_waits_for_other_writers(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its results are paid for, and the other writer is done in a moment."""
     monkeypatch.setattr(leases, "_PAUSE_S", 0.0)
     lease = acquired(project)
     lease.ending = True
@@ -388,7 +386,7 @@ def test_a_runner_whose_lock_was_removed_can_store_nothing(project: Project, *, 
         assert other.end_if_idle()
 
 
-def test_a_runner_shows_life_once_a_second(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_runner_has_a_heartbeat_once_a_second(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     lease = acquired(project)
     lock_path(project.path).write_bytes(b"")
     lease.beat()
@@ -434,7 +432,9 @@ def test_an_idle_runner_ends(project: Project) -> None:
     until(lambda: not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
 
 
-def test_a_runner_that_cannot_start_says_why(project: Project, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_runner_that_cannot_start_shows_the_reason(
+    project: Project, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     # A module of that name comes before the standard library's.
     (tmp_path / "logging.py").write_text("raise SystemExit('no logging today')")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))

@@ -1,4 +1,4 @@
-"""Leases and nodes without a cluster: what dies when and where, every lease's result comes back exactly once."""
+"""Leases and nodes without a cluster: every result arrives exactly once, whichever nodes die."""
 
 from __future__ import annotations
 
@@ -47,20 +47,20 @@ class Actor:
 
     def __getattr__(self, name: str) -> Any:
         return SimpleNamespace(
-            remote=lambda *given: Asked(self, name, given, lambda: getattr(self._held, name)(*given))
+            remote=lambda *args: RemoteCall(self, name, args, lambda: getattr(self._held, name)(*args))
         )
 
 
-class Asked:
-    def __init__(self, actor: Actor, name: str, given: tuple[Any, ...], work: Callable[[], Any]) -> None:
-        self.actor, self.name, self.given, self.work = actor, name, given, work
+class RemoteCall:
+    def __init__(self, actor: Actor, name: str, args: tuple[Any, ...], work: Callable[[], Any]) -> None:
+        self.actor, self.name, self.args, self.work = actor, name, args, work
 
 
 class FakeRay:
-    """What `Nodes` needs of Ray, in one thread; answers come in any order.
+    """The part of Ray that `Nodes` needs, in one thread; answers arrive in any order.
 
     Args:
-        deaths: How often an actor, or its node, dies instead of answering.
+        deaths: Number of times an actor or its node dies instead of answering.
     """
 
     exceptions = SimpleNamespace(RayError=RayError, RayTaskError=RayTaskError)
@@ -79,23 +79,25 @@ class FakeRay:
 
     def remote(self, **there: Any) -> Callable[[type], Any]:
         node = there["scheduling_strategy"]
-        return lambda made: SimpleNamespace(remote=lambda *given: Actor(self, node, made(*given)))
+        return lambda made: SimpleNamespace(remote=lambda *args: Actor(self, node, made(*args)))
 
-    def wait(self, asked: list[Asked], num_returns: int, timeout: float) -> tuple[list[Asked], list[Asked]]:
-        chosen = self._random.choice(asked)
-        return [chosen], [one for one in asked if one is not chosen]
+    def wait(
+        self, calls: list[RemoteCall], num_returns: int, timeout: float
+    ) -> tuple[list[RemoteCall], list[RemoteCall]]:
+        chosen = self._random.choice(calls)
+        return [chosen], [one for one in calls if one is not chosen]
 
-    def get(self, asked: Asked) -> Any:
-        if not asked.actor.dead and self._deaths and self._random.random() < 0.3:
+    def get(self, call: RemoteCall) -> Any:
+        if not call.actor.dead and self._deaths and self._random.random() < 0.3:
             self._deaths -= 1
-            asked.actor.dead = True
-            if self._random.random() < 0.5 and asked.actor.node in self._alive:
-                self._alive.remove(asked.actor.node)
-                self._alive.append(f"{asked.actor.node}+")
-        if asked.actor.dead:
+            call.actor.dead = True
+            if self._random.random() < 0.5 and call.actor.node in self._alive:
+                self._alive.remove(call.actor.node)
+                self._alive.append(f"{call.actor.node}+")
+        if call.actor.dead:
             raise RayError
         try:
-            return asked.work()
+            return call.work()
         except Exception as error:
             raise RayTaskError(error) from error
 
@@ -177,7 +179,7 @@ def worked(ray: FakeRay, count: int, sink: Sink, made: type = Worker, **said: An
 
 @given(seed=st.integers(0, 10**6), nodes=st.integers(1, 4), deaths=st.integers(0, 12), count=st.integers(0, 90))
 @settings(max_examples=150, deadline=None)
-def test_every_piece_comes_back_once(seed: int, nodes: int, deaths: int, count: int) -> None:
+def test_every_lease_returns_once(seed: int, nodes: int, deaths: int, count: int) -> None:
     sink = Sink()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cluster, "_MAX_NODE_DEATHS", 100)
@@ -192,10 +194,8 @@ def test_every_piece_comes_back_once(seed: int, nodes: int, deaths: int, count: 
 @pytest.mark.soak
 @given(seed=st.integers(0, 10**6), nodes=st.integers(1, 4), deaths=st.integers(0, 12), room=st.integers(1, 30))
 @settings(max_examples=150, deadline=None)
-def test_where_there_is_no_room_nothing_is_taken_and_nothing_is_left_over(
-    seed: int, nodes: int, deaths: int, room: int
-) -> None:
-    """Room is told by the first piece that isn't done, as files are written in their order."""
+def test_a_full_buffer_takes_nothing_and_loses_nothing(seed: int, nodes: int, deaths: int, room: int) -> None:
+    """Room is counted from the first unfinished lease, because files are written in order."""
     taken, found, use = list[int](), dict[str, int](), ClusterUse(address="ray")
 
     def source() -> Iterator[tuple[str, int]]:
@@ -218,7 +218,7 @@ def test_where_there_is_no_room_nothing_is_taken_and_nothing_is_left_over(
     assert found == {str(number): -number for number in range(90)}
 
 
-def test_the_last_pieces_are_shared_among_all_nodes() -> None:
+def test_the_last_leases_are_shared_among_all_nodes() -> None:
     few = feed(20, [])
     assert [len(few.take(64, 2)) for _ in range(4)] == [3, 3, 2, 2]
     many = feed(10_000, [])
@@ -228,31 +228,31 @@ def test_the_last_pieces_are_shared_among_all_nodes() -> None:
 
 
 class DeadlyRay(FakeRay):
-    """Where whoever is given work dies."""
+    """Kills every actor that gets work."""
 
-    def get(self, asked: Asked) -> Any:
-        if asked.name == "work":
-            asked.actor.dead = True
+    def get(self, call: RemoteCall) -> Any:
+        if call.name == "work":
+            call.actor.dead = True
             raise RayError
-        return asked.work()
+        return call.work()
 
 
-def test_work_over_which_node_after_node_dies_pauses_the_run() -> None:
+def test_work_that_kills_every_node_pauses_the_run() -> None:
     with pytest.raises(Halt, match=r"8 nodes have died over the same work"):
         worked(DeadlyRay(1, 3, 0), 1, Sink())
 
 
 class PoisonRay(FakeRay):
-    """Where whoever is given one number dies, and some others for no reason."""
+    """Kills every actor that gets one particular number, and some others at random."""
 
-    def get(self, asked: Asked) -> Any:
-        if asked.name == "work" and 13 in dict(asked.given[0]).values():
-            asked.actor.dead = True
-        return super().get(asked)
+    def get(self, call: RemoteCall) -> Any:
+        if call.name == "work" and 13 in dict(call.args[0]).values():
+            call.actor.dead = True
+        return super().get(call)
 
 
 @pytest.mark.parametrize("nodes", [1, 2, 5])
-def test_what_kills_nodes_is_alone_in_the_end(nodes: int) -> None:
+def test_work_that_kills_nodes_is_isolated(nodes: int) -> None:
     source, done = feed(500, []), list[tuple[str, int]]()
 
     def work() -> None:
@@ -265,23 +265,23 @@ def test_what_kills_nodes_is_alone_in_the_end(nodes: int) -> None:
     with pytest.raises(Halt, match="8 nodes have died"):
         work()
     assert "13" not in dict(done)
-    # Whatever went out with it at first is done, or goes out before what has not been tried.
+    # Everything leased together with it at first is done, or is leased again before untried work.
     assert all(piece.tries < 8 for piece in source._ahead)
 
 
 class LeavingRay(FakeRay):
-    """Where nodes do something, and then half of them die."""
+    """Kills half of the nodes after they did some work."""
 
-    def get(self, asked: Asked) -> Any:
-        if asked.name == "work":
-            asked.actor.dead |= asked.actor.worked and self._random.random() < 0.5
-            asked.actor.worked = True
-        return super().get(asked)
+    def get(self, call: RemoteCall) -> Any:
+        if call.name == "work":
+            call.actor.dead |= call.actor.worked and self._random.random() < 0.5
+            call.actor.worked = True
+        return super().get(call)
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_nodes_that_die_after_they_have_done_something_blame_nothing(seed: int) -> None:
-    """However often that is: a cluster may lose node after node."""
+def test_nodes_that_die_after_some_work_blame_no_work(seed: int) -> None:
+    """However often it happens: a cluster may lose node after node."""
     sink = Sink()
     assert len(worked(LeavingRay(seed, 2, 0), 600, sink, made=Prompt)) == 600
     assert sink.noted is not None
@@ -295,7 +295,7 @@ class Prompt(Worker):
         return NodeReply([(number, -payload) for number, payload in pieces])
 
 
-def test_a_node_that_dies_over_and_over_is_given_nothing_more() -> None:
+def test_a_node_that_keeps_dying_gets_no_more_work() -> None:
     sink = Sink()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cluster, "_MAX_NODE_DEATHS", 3)
@@ -305,7 +305,7 @@ def test_a_node_that_dies_over_and_over_is_given_nothing_more() -> None:
     assert sink.noted.nodes[0].deaths <= 3
 
 
-def test_nodes_that_may_not_work_are_named() -> None:
+def test_rejected_nodes_are_named() -> None:
     sink = Sink()
     with pytest.raises(RunError, match="No node can be used: h/node0: too old; h/node1: too old"):
         worked(FakeRay(1, 2, 0), 3, sink, refusal=lambda _: "too old")
@@ -313,17 +313,17 @@ def test_nodes_that_may_not_work_are_named() -> None:
     assert {node.refused for node in sink.noted.nodes} == {"too old"}
 
 
-def test_nodes_that_can_not_work_are_named() -> None:
+def test_unusable_nodes_are_named() -> None:
     with pytest.raises(RunError, match="no room for workers"):
         worked(FakeRay(1, 2, 0), 3, Sink(), made=Broken)
 
 
-def test_a_cluster_without_a_node_is_waited_for_and_then_left() -> None:
+def test_a_cluster_without_nodes_is_abandoned_after_a_wait() -> None:
     with pytest.raises(Halt, match="No node of the cluster is left"):
         worked(FakeRay(1, 0, 0), 3, Sink())
 
 
-def test_what_ends_the_work_ends_the_actors() -> None:
+def test_the_end_of_the_work_ends_the_actors() -> None:
     ray, sink, use = FakeRay(1, 3, 0), Sink(), ClusterUse(address="ray")
 
     def work_until_paused() -> None:
@@ -340,7 +340,7 @@ def test_what_ends_the_work_ends_the_actors() -> None:
 # -- What works on a node.
 
 
-def test_a_node_says_what_it_is_and_judges_as_here() -> None:
+def test_a_node_identifies_itself_and_judges_like_a_local_worker() -> None:
     from workbench.core.verdict import VerifierInput
     from workbench.verifiers.base import identity
 
@@ -358,7 +358,7 @@ def test_a_node_says_what_it_is_and_judges_as_here() -> None:
     node._executor.close()
 
 
-def test_a_node_whose_sandbox_is_weaker_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_node_with_a_weaker_sandbox_reports_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(levels, "best_level", lambda *, allow_unsafe: "L2")
     about = SandboxNode("L3", 1, DEFAULTS).about()
     assert about.trouble.startswith("Isolation L3 is not available on this machine; L2 is.")
@@ -391,10 +391,10 @@ class HeldPool:
         return found
 
 
-def test_a_sandbox_goes_on_with_what_is_under_way_and_gives_back_what_has_not_begun(
+def test_a_sandbox_finishes_running_programs_and_returns_the_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Programs 0, 10 … hang: they keep no other one from its result, and none from another node."""
+    """Programs 0, 10 … hang; they delay no result and no other node."""
     monkeypatch.setattr(cluster_pool, "SandboxPool", HeldPool)
     monkeypatch.setattr(cluster_pool, "level_of", lambda *_, **__: "L3")
     node = SandboxNode("L3", 2, DEFAULTS)
@@ -405,7 +405,7 @@ def test_a_sandbox_goes_on_with_what_is_under_way_and_gives_back_what_has_not_be
     first = node.work([(number, program) for number in range(9)])
     assert first == NodeReply([(number, PASSED) for number in range(1, 8)])
     assert pool.seconds < 20.0
-    # Another one hangs beside it: what follows has no sandbox, and goes back when its time is over.
+    # A second program hangs: later ones get no sandbox and are returned when their time is over.
     second = node.work([(number, program) for number in (11, 20, 21, 22)])
     assert second == NodeReply([(8, PASSED), (11, PASSED)], [21, 22])
     # With nothing given it waits, for as long as a lease; then for what is under way alone.

@@ -1,4 +1,4 @@
-"""A real litellm proxy with a mock reply works as a server, where one is installed in an environment of its own."""
+"""A real litellm proxy with a mock reply works as a server; skipped where it is not installed."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def proxy(tmp_path: Path) -> Iterator[str]:
         process.wait()
 
 
-def test_it_is_checked_and_judges(tmp_path: Path, proxy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_proxy_passes_the_check_and_judges(tmp_path: Path, proxy: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MOCK_KEY", MASTER)
     options = {"base_url": proxy, "model": "mock-judge", "api_key_env": "MOCK_KEY"}
     with runner_ends(make_project(tmp_path, numbered(20))) as project:

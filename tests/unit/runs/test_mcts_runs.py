@@ -1,4 +1,4 @@
-"""MCTS-Judge through real runs: a server of its own, a background process, and a kill in the middle of a tree."""
+"""MCTS-Judge in real runs: a local server, a background process, and a kill in the middle of a tree."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ OPTIONS = {
 
 
 class Stalling:
-    """Answers so many calls, and keeps the others waiting until it is told to go on."""
+    """Answer a number of calls and hold all others until `go_on` is set."""
 
     def __init__(self, answered: int) -> None:
         self.answered = answered
@@ -71,7 +71,7 @@ def finished(project: Project, run: int) -> list[Transcript]:
 
 
 def same(one: list[Transcript], other: list[Transcript]) -> bool:
-    """Whether two runs came to the same in the same way."""
+    """Return whether two runs have equal verdicts, scores, traces and calls."""
     accounts = [
         [(found.verdict, found.score, found.trace, [(call.step, call.request, call.sample) for call in found.calls])]
         for found in (*one, *other)
@@ -79,7 +79,7 @@ def same(one: list[Transcript], other: list[Transcript]) -> bool:
     return accounts[: len(one)] == accounts[len(one) :]
 
 
-def test_the_stored_tree_tells_the_calls_and_the_same_search_asks_nothing(tmp_path: Path) -> None:
+def test_the_stored_tree_has_the_calls_and_a_second_search_makes_none(tmp_path: Path) -> None:
     with new_project(tmp_path / "one") as project, scripted(modelled) as server:
         first = finished(project, start(project, server))
         sent = len(server.received)
@@ -98,7 +98,7 @@ def test_the_stored_tree_tells_the_calls_and_the_same_search_asks_nothing(tmp_pa
 
 
 @pytest.mark.soak
-def test_a_kill_in_mid_tree_repeats_no_stored_call_and_changes_nothing(tmp_path: Path) -> None:
+def test_a_kill_in_mid_tree_repeats_no_call_and_changes_nothing(tmp_path: Path) -> None:
     with new_project(tmp_path / "whole") as project, scripted(modelled) as server:
         expected = finished(project, start(project, server))
         sent = len(server.received)

@@ -1,4 +1,4 @@
-"""A template in one's own words: begun with ours, looked at, previewed, kept beside the database and nowhere else."""
+"""Custom templates: created from a built-in one, validated, previewed, and saved only next to the database."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def draft(text: str = OURS, file: str = "mine.toml", stored: str | None = None) 
 
 
 def files(project: Project) -> dict[str, str]:
-    """What lies beside the database, and isn't the database's."""
+    """Map the names of files next to the database that do not belong to it to their texts."""
     return {
         one.name: one.read_text()
         for one in project.path.parent.iterdir()
@@ -78,7 +78,9 @@ def files(project: Project) -> dict[str, str]:
         ({"strategy": "codejudge"}, "codejudge"),
     ],
 )
-def test_it_begins_with_the_template_that_was_asked_by(project: Project, options: dict[str, str], words: str) -> None:
+def test_a_draft_starts_with_the_template_of_the_verifier(
+    project: Project, options: dict[str, str], words: str
+) -> None:
     found = draft_of(project, KIND, SERVER | options, "My Judge/2")
     assert words in found.text
     assert 'id = "my-judge-2"' in found.text
@@ -90,14 +92,14 @@ def test_it_begins_with_the_template_that_was_asked_by(project: Project, options
     assert [msgspec.json.decode(one.body) for one in ours]
 
 
-def test_the_parser_that_read_stands_in_it(project: Project) -> None:
+def test_a_draft_has_the_parser_of_the_verifier(project: Project) -> None:
     found = draft_of(project, KIND, SERVER | {"parser": "verifybench@1"}, "judge")
     assert 'parser = "verifybench@1"' in found.text
     assert shape_of(found.text, found.file).parser == "verifybench@1"
     assert with_template(SERVER | {"strategy": "vanilla", "parser": "x"}, "t") == SERVER | {"template": "t"}
 
 
-def test_an_own_one_begins_with_its_file(project: Project) -> None:
+def test_a_draft_of_a_custom_template_starts_with_its_file(project: Project) -> None:
     path = project.path.parent / "mine.toml"
     path.write_text(OURS)
     found = draft_of(project, KIND, SERVER | {"template": str(path)}, "judge")
@@ -114,7 +116,9 @@ def test_an_own_one_begins_with_its_file(project: Project) -> None:
         (KIND, {"template": "/nowhere/t.toml"}, "no template /nowhere"),
     ],
 )
-def test_what_can_not_be_edited_says_why(project: Project, kind: str, options: dict[str, str], words: str) -> None:
+def test_a_template_that_cannot_be_edited_has_a_reason(
+    project: Project, kind: str, options: dict[str, str], words: str
+) -> None:
     with pytest.raises(UsageError, match=words):
         draft_of(project, kind, SERVER | options, "judge")
 
@@ -137,7 +141,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_a_wrong_one_is_refused_with_its_line_and_not_written(project: Project, name: str) -> None:
+def test_an_invalid_template_is_rejected_with_its_line(project: Project, name: str) -> None:
     text, words = WRONG[name]
     for look in (
         lambda: shape_of(text, "mine.toml"),
@@ -151,13 +155,13 @@ def test_a_wrong_one_is_refused_with_its_line_and_not_written(project: Project, 
     assert files(project) == {}
 
 
-def test_what_it_does_not_show_is_said(project: Project) -> None:
+def test_missing_placeholders_are_reported(project: Project) -> None:
     assert shape_of(OURS, "x").lacks == ()
     assert shape_of(OURS.replace("{reference}", ""), "x").lacks == ("reference",)
     assert shape_of(OURS.replace("{reference}", "{?reference}so{/reference}"), "x").lacks == ("reference",)
 
 
-def test_a_long_one_is_taken(project: Project) -> None:
+def test_a_long_template_is_accepted(project: Project) -> None:
     text = OURS + "#" * 200_000 + "\n"
     assert save_template(project, draft(text), "long") == "long.toml"
     assert len(preview(project, KIND, SERVER, draft(text), 1)) == 1
@@ -166,7 +170,7 @@ def test_a_long_one_is_taken(project: Project) -> None:
 # -- The preview.
 
 
-def test_what_is_put_in_is_never_looked_at_again_and_nothing_is_left(project: Project) -> None:
+def test_inserted_texts_are_not_expanded_again(project: Project) -> None:
     (call,) = preview(project, KIND, SERVER | {"fence": "off", "neutralise": "off"}, draft(), 1)
     (message,) = msgspec.json.decode(call.body)["messages"]
     assert message["content"].startswith(f"{INJECTION} | ")
@@ -180,7 +184,7 @@ def test_what_is_put_in_is_never_looked_at_again_and_nothing_is_left(project: Pr
 # -- The file.
 
 
-def test_it_is_kept_beside_the_database_for_its_owner_and_trusted_by_nobody_yet(project: Project) -> None:
+def test_a_saved_template_is_private_and_untrusted(project: Project) -> None:
     assert save_template(project, draft(), "mine") == "mine.toml"
     path = project.path.parent / "mine.toml"
     assert path.read_text() == OURS
@@ -213,14 +217,14 @@ NAMES = [
 
 @pytest.mark.few(6)
 @pytest.mark.parametrize("name", NAMES)
-def test_a_hostile_name_is_refused(project: Project, name: str) -> None:
+def test_a_hostile_name_is_rejected(project: Project, name: str) -> None:
     with pytest.raises(UsageError, match="not a valid template file name"):
         save_template(project, draft(), name)
     assert files(project) == {}
 
 
 @pytest.mark.parametrize("kind", ["link", "dangling", "folder", "fifo", "second name"])
-def test_what_is_no_plain_file_is_let_alone(project: Project, tmp_path: Path, kind: str) -> None:
+def test_only_regular_files_are_replaced(project: Project, tmp_path: Path, kind: str) -> None:
     place, other = project.path.parent / "mine.toml", tmp_path / "elsewhere" / "kept"
     other.parent.mkdir()
     other.write_text("kept")
@@ -242,7 +246,7 @@ def test_what_is_no_plain_file_is_let_alone(project: Project, tmp_path: Path, ki
     assert [one.name for one in other.parent.iterdir()] == ["kept"]
 
 
-def test_only_the_file_that_was_read_is_replaced_and_only_as_it_was_read(project: Project) -> None:
+def test_only_an_unchanged_file_is_replaced(project: Project) -> None:
     path = project.path.parent / "mine.toml"
     path.write_text(OURS)
     changed = OURS.replace(" | ", " / ")
@@ -260,7 +264,7 @@ def test_only_the_file_that_was_read_is_replaced_and_only_as_it_was_read(project
 
 
 @pytest.mark.parametrize("by", ["database", "settings"])
-def test_what_a_verifier_asks_by_is_never_replaced(project: Project, by: str) -> None:
+def test_a_template_used_by_a_verifier_is_never_replaced(project: Project, by: str) -> None:
     path = project.path.parent / "mine.toml"
     path.write_text(OURS)
     if by == "database":
@@ -286,7 +290,7 @@ def test_a_name_that_is_taken_is_not_proposed(project: Project) -> None:
     assert draft_of(project, KIND, SERVER, "[/]").file == "own.toml"
 
 
-def test_where_nothing_can_be_written_it_is_said_and_nothing_is_half_done(
+def test_a_failed_write_is_reported_and_leaves_no_partial_file(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object) -> None:

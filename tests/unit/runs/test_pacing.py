@@ -1,4 +1,4 @@
-"""What is said of a run's end comes nearer evenly, and is said only once it is known."""
+"""The remaining time of a run decreases steadily and is shown only once it can be estimated."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from workbench.runs.run_status import RunPace
 
 
 def watched(rate: float, batch: int, items: int, *, every: float = 0.5, begins: float = 0.0) -> list[float | None]:
-    """What is said at each look at a run of one pace whose verdicts are committed so many at a time."""
-    pace, said = RunPace(), []
+    """Return the remaining time at each look at a run of constant pace that commits in batches."""
+    pace, estimates = RunPace(), []
     for look in range(int((begins + items / rate) / every)):
         now = look * every
         pace.observe(now, min(int(max(now - begins, 0) * rate) // batch * batch, items))
-        said.append(pace.remaining_seconds(now, items))
-    return said
+        estimates.append(pace.remaining_seconds(now, items))
+    return estimates
 
 
 @pytest.mark.parametrize("begins", [0.0, 20.0])
 @pytest.mark.parametrize(("rate", "batch"), [(2.0, 1), (300.0, 500), (40.0, 500), (5_000.0, 500)])
-def test_it_comes_nearer_by_as_much_as_time_goes_on(rate: float, batch: int, begins: float) -> None:
+def test_remaining_time_decreases_as_time_passes(rate: float, batch: int, begins: float) -> None:
     seconds = 240.0
-    said = watched(rate, batch, int(rate * seconds), begins=begins)
-    known = [(0.5 * look, to_go) for look, to_go in enumerate(said) if to_go is not None]
+    estimates = watched(rate, batch, int(rate * seconds), begins=begins)
+    known = [(0.5 * look, to_go) for look, to_go in enumerate(estimates) if to_go is not None]
     assert known[0][0] <= begins + max(6.5, 5 * batch / rate)
     for now, to_go in known:
         assert to_go == pytest.approx(begins + seconds - now, abs=0.15 * seconds)
@@ -34,7 +34,7 @@ def test_it_comes_nearer_by_as_much_as_time_goes_on(rate: float, batch: int, beg
     assert max(leaps[len(leaps) // 4 :]) <= 0.05 * seconds
 
 
-def test_it_is_not_said_before_it_can_be_known_nor_of_a_run_that_stands_still() -> None:
+def test_new_and_stalled_runs_have_no_remaining_time() -> None:
     pace = RunPace()
     for now in range(6):
         pace.observe(float(now), now * 10)
@@ -47,7 +47,7 @@ def test_it_is_not_said_before_it_can_be_known_nor_of_a_run_that_stands_still() 
     assert pace.remaining_seconds(30.0, 100) is None
 
 
-def test_a_run_that_begins_anew_is_watched_anew() -> None:
+def test_a_restarted_run_is_measured_anew() -> None:
     pace = RunPace()
     for second in range(10):
         pace.observe(float(second), 10 * second)
@@ -58,7 +58,7 @@ def test_a_run_that_begins_anew_is_watched_anew() -> None:
 @given(st.lists(st.tuples(st.floats(0, 100), st.integers(0, 10**7)), max_size=30), st.integers(0, 10**7))
 @example([(0.0, 0), (0.0, 1), (0.0, 2)], 0)
 @example([(0.0, 0), (0.0, 1), (5e-324, 2)], 0)
-def test_whatever_is_seen_is_no_error(looks: list[tuple[float, int]], items: int) -> None:
+def test_any_observations_are_accepted(looks: list[tuple[float, int]], items: int) -> None:
     pace, now = RunPace(), 0.0
     for later, done in looks:
         now += later

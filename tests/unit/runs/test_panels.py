@@ -1,4 +1,4 @@
-"""Panels whose members are verifiers of the project, on servers of their own."""
+"""Panels whose members are verifiers of the project with their own servers."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_members_are_part_of_the_identity(project: Project) -> None:
     assert identity(panel(project)) != one
 
 
-def test_a_panel_that_has_run_is_not_another_one_when_a_member_changes(project: Project) -> None:
+def test_a_changed_member_is_rejected_after_a_run(project: Project) -> None:
     with scripted(lambda got: "Yes") as server, here_on(project) as runs:
         configure(project, judge("a", server.url), judge("b", server.url))
         run = start(project, "judge-panel", {"members": "a,b"}, "panel", trust=True).run
@@ -127,7 +127,7 @@ def test_a_panel_that_has_run_is_not_another_one_when_a_member_changes(project: 
         assert resume(project, run).state == "complete"
 
 
-def test_budgets_add_up_and_the_strictest_pace_holds(project: Project) -> None:
+def test_budgets_add_up_and_the_strictest_rate_limit_applies(project: Project) -> None:
     url = "http://h:1/v1"
     configure(
         project,
@@ -141,7 +141,7 @@ def test_budgets_add_up_and_the_strictest_pace_holds(project: Project) -> None:
     assert JudgePanel(members="a,b").limits().concurrency == DEFAULT_CONCURRENCY
 
 
-def test_nobody_is_asked_before_the_user_has_accepted_every_members_server_and_template(project: Project) -> None:
+def test_every_member_server_and_template_needs_trust_first(project: Project) -> None:
     template = project.path.with_name("mine.toml")
     template.write_text('id = "mine"\nversion = 1\n[[criteria]]\nname = "right"\nasks = "It is right."\n')
     url = "http://h:1/v1"
@@ -168,7 +168,7 @@ def test_nobody_is_asked_before_the_user_has_accepted_every_members_server_and_t
         ("", "members: it is missing"),
     ],
 )
-def test_what_is_no_panel_is_refused(project: Project, members: str, said: str) -> None:
+def test_an_invalid_panel_is_rejected(project: Project, members: str, said: str) -> None:
     configure(project, judge("a", "http://h:1/v1"))
     with project.path.with_name("workbench.toml").open("a") as stream:
         stream.write('[verifiers.self]\nkind = "judge-panel"\nmembers = ["a", "self"]\n')
@@ -176,7 +176,7 @@ def test_what_is_no_panel_is_refused(project: Project, members: str, said: str) 
         panel(project, members)
 
 
-def test_weights_and_reducers_are_those_of_other_panels(project: Project) -> None:
+def test_weights_and_reducers_work_as_in_other_panels(project: Project) -> None:
     configure(project, judge("a", "http://h:1/v1"), judge("b", "http://h:2/v1"))
     with pytest.raises(UsageError, match="weights: 2 positive numbers"):
         panel(project, "a,b", reducer="weighted", weights="1,2,3")

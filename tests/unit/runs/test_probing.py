@@ -1,4 +1,4 @@
-"""Probing local verifiers: what is counted, what is stored, what stays as it was."""
+"""Probing local verifiers: counts, stored reports, and no side effects."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def by_family(report: ProbeReport) -> dict[str, FamilyFigures]:
     return {one.family: one for one in report.families}
 
 
-def test_who_refuses_everything_has_no_success_and_no_control(project: Project) -> None:
+def test_a_verifier_that_rejects_everything_has_no_success(project: Project) -> None:
     report = probed(project, "always-incorrect")
     assert (report.rows, report.overall.accepted, report.overall.asr, report.control.asr) == (8, 0, 0.0, 0.0)
     assert report.overall.ci is not None
@@ -68,7 +68,7 @@ def test_who_refuses_everything_has_no_success_and_no_control(project: Project) 
     assert list(accepted(project, "always-incorrect")) == []
 
 
-def test_who_accepts_everything_is_always_hacked(project: Project) -> None:
+def test_a_verifier_that_accepts_everything_is_always_hacked(project: Project) -> None:
     report = probed(project, "always-correct")
     assert (report.overall.asr, report.control.asr, report.carrier.asr) == (1.0, 1.0, 1.0)
     assert {one.asr for one in report.families if one.n} == {1.0}
@@ -76,7 +76,7 @@ def test_who_accepts_everything_is_always_hacked(project: Project) -> None:
     assert all(one.ci is not None and one.ci[1] == 1.0 for one in report.families if one.n)
 
 
-def test_a_bad_verifier_is_found(project: Project) -> None:
+def test_a_weak_verifier_is_detected(project: Project) -> None:
     report = by_family(probed(project, "naive"))
     for family in ("P4", "P11", "P12"):
         assert (report[family].asr or 0) > 0
@@ -86,7 +86,7 @@ def test_a_bad_verifier_is_found(project: Project) -> None:
     assert echoes["reference-example"] == 1.0
 
 
-def test_figures_add_up(project: Project) -> None:
+def test_counts_add_up(project: Project) -> None:
     report = probed(project, "naive")
     assert report.parsed == report.overall.parsed == sum(one.parsed for one in report.families)
     assert report.overall.n == sum(one.n for one in report.by_type.values())
@@ -100,21 +100,21 @@ def test_figures_add_up(project: Project) -> None:
     assert expected == {"wrong-box-early", "digits-right"}
 
 
-def test_scores_above_the_control_are_told(project: Project) -> None:
+def test_scores_above_the_control_are_reported(project: Project) -> None:
     report = by_family(probed(project, "naive", "P1", "P15"))
     # "Let's solve this problem step by step." alone is longer than the control.
     assert (report["P1"].above_control, report["P15"].above_control) == (0.1, 1.0)
     assert by_family(probed(project, "always-incorrect", "P1"))["P1"].above_control is None
 
 
-def test_who_hangs_or_crashes_on_a_probe_costs_that_probe_only(project: Project) -> None:
+def test_a_hang_or_crash_affects_only_its_probe(project: Project) -> None:
     report = probed(project, "fragile", "P1", limit=2)
     (family,) = report.families
     assert (family.n, family.parsed, family.abstain, family.asr) == (20, 16, 4, 0.0)
     assert family.no_verdict == 0.2
 
 
-def test_accepted_probes_come_with_their_evidence(project: Project) -> None:
+def test_accepted_probes_have_their_evidence(project: Project) -> None:
     probed(project, "naive", "P4", "P12", limit=2)
     found = list(accepted(project, "naive"))
     assert {one.family for one in found} == {"P4", "P12"}
@@ -131,7 +131,7 @@ def test_accepted_probes_come_with_their_evidence(project: Project) -> None:
     assert {one.family for one in accepted(project, "naive", ("p12",))} == {"P12"}
 
 
-def test_the_newest_report_is_kept(project: Project) -> None:
+def test_the_latest_report_is_stored(project: Project) -> None:
     assert latest(project, "naive") is None
     with pytest.raises(UsageError, match="not been probed yet"):
         accepted(project, "naive")
@@ -143,7 +143,7 @@ def test_the_newest_report_is_kept(project: Project) -> None:
     assert second.config_hash != probed(project, "always-correct", "P1").config_hash
 
 
-def test_the_same_seed_tries_the_same(project: Project) -> None:
+def test_the_same_seed_gives_the_same_probes(project: Project) -> None:
     def tried(seed: int) -> list[tuple[str, str, str]]:
         probed(project, "always-correct", "P3", limit=5, seed=seed)
         return [(one.question_id, one.variant, one.completion) for one in accepted(project, "always-correct")]
@@ -152,7 +152,7 @@ def test_the_same_seed_tries_the_same(project: Project) -> None:
     assert tried(1) != tried(2)
 
 
-def test_nothing_else_changes(project: Project) -> None:
+def test_probing_changes_nothing_else(project: Project) -> None:
     reader = project.database.reader()
     tables = ("completions", "questions", "verdicts", "label_events", "runs", "item_states")
     before = [reader.execute(f"SELECT * FROM {table}").fetchall() for table in tables]
@@ -185,7 +185,7 @@ def test_excluded_and_unselected_items_give_no_probes(project: Project) -> None:
     assert all(row.right is None and row.wrong is not None for row in rows)
 
 
-def test_what_can_not_be_probed_is_refused(project: Project, tmp_path: Path) -> None:
+def test_verifiers_that_cannot_be_probed_are_rejected(project: Project, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no question"):
         plan(project, "naive", selection=Selection((parse_condition("dataset=none"),)))
     with pytest.raises(UsageError, match="'P0'"):
@@ -207,7 +207,7 @@ def test_a_name_stays_bound_to_its_configuration(project: Project) -> None:
         start(project, "slow", {"ms": "1"}, "mine")
 
 
-def test_questions_without_gold_or_answer_are_no_obstacle(tmp_path: Path) -> None:
+def test_questions_without_gold_or_answer_are_skipped(tmp_path: Path) -> None:
     project = make_project(tmp_path)
     add_items(project.database, [{"question": "Why?", "reference": "", "completion": ""}])
     report = probed(project, "exact")
@@ -255,7 +255,7 @@ def test_the_rules_over_the_sample(tmp_path: Path) -> None:
 
 @pytest.mark.soak
 @pytest.mark.real_data
-def test_no_probe_takes_the_rules_long(tmp_path: Path, real_file: Path) -> None:
+def test_rules_are_fast_on_every_probe(tmp_path: Path, real_file: Path) -> None:
     project = open_project(tmp_path / "p.db", create=True)
     import_files(project, plan_import([real_file]))
     assert check_rules(project, 100).slowest_ms <= MOST_MS

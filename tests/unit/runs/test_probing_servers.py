@@ -1,4 +1,4 @@
-"""Probing a verifier that asks a model server: nothing is paid twice, and every attempt is on record."""
+"""Probing a verifier on a model server: no call is paid twice, and every attempt is recorded."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def rows(project: Project, sql: str) -> list[Any]:
     return project.database.reader().execute(sql).fetchall()
 
 
-def test_asked_once_and_never_again(project: Project, server: ScriptedServer) -> None:
+def test_stored_replies_are_reused(project: Project, server: ScriptedServer) -> None:
     first = planned(project, server, "P1", "P4")
     assert first.calls == first.probes + first.companions == 6 * (10 + 9) + 12
     report = run(project, first)
@@ -74,7 +74,7 @@ def test_asked_once_and_never_again(project: Project, server: ScriptedServer) ->
 
 
 @pytest.mark.soak
-def test_a_stack_says_which_stage_let_a_probe_in(project: Project, server: ScriptedServer) -> None:
+def test_a_stack_names_the_stage_that_accepted_a_probe(project: Project, server: ScriptedServer) -> None:
     with scripted(lambda got: "Final Judgment: Yes") as last:
         project.path.with_name("workbench.toml").write_text(
             "".join(
@@ -87,14 +87,14 @@ def test_a_stack_says_which_stage_let_a_probe_in(project: Project, server: Scrip
         assert found.overall.accepted == sum(sum(families.values()) for families in found.let_in.values()) > 0
         rules = {one.rule for one in accepted(project, "stack-1")}
         assert rules == {f"stage.{name}" for name in found.let_in}
-        # Whoever gets past the rules undecided finds a judge that accepts everything.
+        # A probe that the rules leave undecided reaches a judge that accepts everything.
         assert set(found.let_in) >= {"last"}
         assert "let in by:" in probe_text(found)
         listed = {one.family for one in accepted(project, "stack-1") if one.rule == "stage.last"}
         assert listed == set(found.let_in["last"])
 
 
-def test_what_the_judge_said_is_shown(project: Project, server: ScriptedServer) -> None:
+def test_the_reply_of_the_judge_is_shown(project: Project, server: ScriptedServer) -> None:
     report = probed(project, server, "P4", "P7")
     assert {one.family: (one.accepted, one.parsed) for one in report.families} == {"P4": (6, 54), "P7": (6, 18)}
     found = list(accepted(project, "judge"))
@@ -102,7 +102,7 @@ def test_what_the_judge_said_is_shown(project: Project, server: ScriptedServer) 
     assert {one.reply for one in found} == {"It says so itself [b].\n\nFinal Judgment: Yes"}
 
 
-def test_families_for_others_are_not_paid_for(project: Project, server: ScriptedServer) -> None:
+def test_families_for_other_verifiers_are_not_requested(project: Project, server: ScriptedServer) -> None:
     report = probed(project, server, "P1", "P14")
     assert [(one.family, one.n, set(one.skipped)) for one in report.families] == [
         ("P1", 60, set()),
@@ -110,7 +110,7 @@ def test_families_for_others_are_not_paid_for(project: Project, server: Scripted
     ]
 
 
-def test_attempts_are_on_record_and_no_verdict_is(project: Project, server: ScriptedServer) -> None:
+def test_attempts_are_recorded_and_verdicts_are_not(project: Project, server: ScriptedServer) -> None:
     report = probed(project, server, "P1")
     assert rows(project, "SELECT DISTINCT state, completion_id FROM attempts") == [("done", None)]
     assert rows(project, "SELECT count(*) FROM attempts") == [(report.calls,)]
@@ -120,7 +120,7 @@ def test_attempts_are_on_record_and_no_verdict_is(project: Project, server: Scri
     assert (judge.verifier, judge.done, judge.state) == ("judge", 0, "paused")
 
 
-def test_a_failed_call_is_an_error_and_no_success(project: Project) -> None:
+def test_a_failed_call_is_an_error_and_not_a_success(project: Project) -> None:
     def refuse(received: Received) -> Scripted | str:
         return Scripted(400, body={"error": {"message": "no"}}) if "Respuesta" in str(received.body) else "No"
 
@@ -130,7 +130,7 @@ def test_a_failed_call_is_an_error_and_no_success(project: Project) -> None:
     assert (family.n, family.parsed, family.error, family.asr) == (60, 54, 6, 0.0)
 
 
-def test_a_hopeless_server_ends_it(project: Project) -> None:
+def test_a_failing_server_ends_the_probing(project: Project) -> None:
     with (
         scripted(lambda received: Scripted(401, body={"error": {"message": "locked"}})) as server,
         pytest.raises(RunError, match="401"),
@@ -140,7 +140,7 @@ def test_a_hopeless_server_ends_it(project: Project) -> None:
     assert not claim_runner.is_alive(project.path)
 
 
-def test_a_runner_that_has_nothing_left_to_do_is_waited_for(
+def test_an_idle_runner_is_waited_for(
     project: Project, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lease = Lease.acquire(project.database)
@@ -162,7 +162,7 @@ def test_a_run_at_work_is_not_disturbed(
     assert probed(project, server, "P1").overall.n == 60
 
 
-def test_a_budget_holds_and_what_was_answered_stays(project: Project, server: ScriptedServer) -> None:
+def test_a_budget_is_exact_and_answers_are_stored(project: Project, server: ScriptedServer) -> None:
     with pytest.raises(RunError, match="probe again"):
         probed(project, server, "P1", max_calls="15")
     assert len(server.received) == 15
@@ -171,7 +171,7 @@ def test_a_budget_holds_and_what_was_answered_stays(project: Project, server: Sc
     assert len(server.received) == len({one.raw for one in server.received}) == 66
 
 
-def test_calls_in_flight_at_ctrl_c_are_paid_for_and_kept(project: Project) -> None:
+def test_calls_in_flight_at_ctrl_c_are_stored(project: Project) -> None:
     def interrupted(received: Received) -> str:
         if len(there.received) == 5:
             os.kill(os.getpid(), signal.SIGINT)
@@ -187,10 +187,8 @@ def test_calls_in_flight_at_ctrl_c_are_paid_for_and_kept(project: Project) -> No
         assert len({one.raw for one in there.received}) == 66
 
 
-def test_ctrl_c_tells_what_it_waits_for_and_a_second_one_ends_it(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The server never answers, and the calls in flight would have all the time there is."""
+def test_ctrl_c_reports_its_wait_and_a_second_one_exits(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server never answers, so the calls in flight would wait forever."""
     monkeypatch.setattr(session, "GRACE_S", 1e9)
     never = threading.Event()
     told: list[int] = []
@@ -210,7 +208,7 @@ def test_ctrl_c_tells_what_it_waits_for_and_a_second_one_ends_it(
     assert not claim_runner.is_alive(project.path)
 
 
-def test_a_reward_model_is_tried_with_what_concerns_it(project: Project) -> None:
+def test_a_reward_model_gets_only_relevant_probes(project: Project) -> None:
     with scripted(lambda received: [float(len(str(received.body)))]) as server:
         given = {"base_url": server.url, "model": "rm", "dialect": "score"}
         made = plan(project, "reward-model", given, families=("P1", "P4", "P15"), limit=3)

@@ -1,4 +1,4 @@
-"""Transcripts are JSON Lines that can be served again, however the replies were laid out."""
+"""Transcripts are JSON Lines that can be replayed, whatever the layout of the replies."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def lines_of(runs: HereRunner) -> list[bytes]:
 
 
 @pytest.mark.parametrize("body", LAYOUTS.values(), ids=LAYOUTS)
-def test_every_exchange_is_a_line_and_is_found_again(tmp_path: Path, body: bytes) -> None:
+def test_every_exchange_is_a_line_and_can_be_replayed(tmp_path: Path, body: bytes) -> None:
     with here(tmp_path, 2) as runs, scripted(lambda _: Scripted(body=body)) as server:
         assert runs.start(server.url).state == "complete"
         lines = lines_of(runs)
@@ -43,7 +43,7 @@ def test_every_exchange_is_a_line_and_is_found_again(tmp_path: Path, body: bytes
 
 @pytest.mark.few(5)
 @pytest.mark.parametrize("stored", [b"", b"no JSON\n", b'{"a": "\xff"}', b"[" * 100_000, b'{"a": "b\nc"}'])
-def test_what_a_foreign_database_holds_instead_of_a_reply_breaks_no_line(tmp_path: Path, stored: bytes) -> None:
+def test_invalid_replies_in_a_foreign_database_break_no_line(tmp_path: Path, stored: bytes) -> None:
     with here(tmp_path, 1) as runs, scripted(lambda _: "Yes") as server:
         runs.start(server.url)
         with runs.project.database.write() as connection:

@@ -1,4 +1,4 @@
-"""The command line on servers that refuse, by the server's own count; small here, full in soak."""
+"""The commands on servers that reject calls, by the server's own count; small here, full in soak."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ AT_ONCE = 10
 
 
 @pytest.mark.soak
-def test_a_server_that_is_overloaded_for_a_while_costs_few_calls(tmp_path: Path) -> None:
+def test_a_temporarily_overloaded_server_costs_few_calls(tmp_path: Path) -> None:
     refusing = Refusing(overloaded_for(3, after=10), speed=1)
     with refused_command(tmp_path, refusing, ITEMS, latency=0.1) as run:
         run.check_whole(run.start(concurrency=str(AT_ONCE)))
@@ -30,7 +30,7 @@ def test_a_server_that_is_overloaded_for_a_while_costs_few_calls(tmp_path: Path)
 
 
 @pytest.mark.soak
-def test_replies_that_are_cut_off_are_no_verdicts_and_paid_for(tmp_path: Path) -> None:
+def test_truncated_replies_are_paid_for_and_no_verdicts(tmp_path: Path) -> None:
     refusing = Refusing(never, cuts=20, speed=1)
     with refused_command(tmp_path, refusing, ITEMS, latency=0.02) as run:
         run.check_whole(run.start())
@@ -41,7 +41,7 @@ def test_replies_that_are_cut_off_are_no_verdicts_and_paid_for(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("refuses", "words"), [(served_a_day(40), "requests per day"), (revoked_after(60), "key has been revoked")]
 )
-def test_the_command_ends_with_3_and_the_servers_words_and_goes_on_when_it_is_mended(
+def test_a_server_error_exits_with_3_and_the_run_resumes_once_fixed(
     tmp_path: Path, refuses: Refuses, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     refusing = Refusing(refuses, speed=1)

@@ -1,4 +1,4 @@
-"""Runs on servers that refuse, by the server's own count; small here, full in soak."""
+"""Runs on servers that reject calls, by the server's own count; small here, full in soak."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ AT_ONCE = 10
 
 
 @pytest.mark.soak
-def test_who_has_too_much_to_do_for_a_while_is_waited_for(tmp_path: Path) -> None:
+def test_a_temporarily_overloaded_server_is_waited_for(tmp_path: Path) -> None:
     with refused_run(tmp_path, Refusing(overloaded_for(90), speed=20), ITEMS) as run:
         run.check_whole(run.start(concurrency=str(AT_ONCE)))
         assert 0 < run.refusing.wasted <= AT_ONCE + 15
 
 
 @pytest.mark.soak
-def test_a_limit_a_minute_is_found_out_and_kept(tmp_path: Path) -> None:
+def test_a_rate_limit_per_minute_is_detected_and_respected(tmp_path: Path) -> None:
     with refused_run(tmp_path, Refusing(fifty_every(60), speed=60), ITEMS) as run:
         run.check_whole(run.start(concurrency=str(AT_ONCE)))
         assert 0 < run.refusing.wasted <= AT_ONCE + ITEMS // 20
@@ -40,7 +40,7 @@ def test_a_limit_a_minute_is_found_out_and_kept(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("refuses", "words"), [(served_a_day(70), "requests per day"), (revoked_after(100), "key has been revoked")]
 )
-def test_what_waiting_does_not_mend_pauses_the_run(
+def test_a_permanent_rejection_pauses_the_run(
     tmp_path: Path, refuses: Refuses, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with refused_run(tmp_path, Refusing(refuses, speed=20), ITEMS) as run:
@@ -51,13 +51,13 @@ def test_what_waiting_does_not_mend_pauses_the_run(
         run.check_whole(run.start())
 
 
-def test_replies_that_are_cut_off_are_asked_for_again_and_counted_as_paid_for(tmp_path: Path) -> None:
+def test_truncated_replies_are_repeated_and_counted_as_paid(tmp_path: Path) -> None:
     with refused_run(tmp_path, Refusing(never, cuts=33, speed=20), ITEMS) as run:
         run.check_whole(run.start())
         assert 0 < run.refusing.wasted <= ITEMS // 20 + 5
 
 
-def test_many_items_that_wait_their_turn_when_a_run_pauses_have_no_verdict(tmp_path: Path) -> None:
+def test_queued_items_of_a_paused_run_have_no_verdict(tmp_path: Path) -> None:
     with refused_run(tmp_path, Refusing(revoked_after(0), speed=20), ITEMS) as run:
         paused = run.start(concurrency="100")
         run.check_paused(paused, "key has been revoked")

@@ -1,4 +1,4 @@
-"""Recorded ICE-Score replies over real HTTP: the figures are those computed straight from the file."""
+"""Recorded ICE-Score replies over HTTP give the metrics computed directly from the file."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def recorded(shared_data: Path) -> list[dict[str, Any]]:
 
 
 def completion(row: dict[str, Any]) -> str:
-    """A stand-in that is no part of another one."""
+    """Return a placeholder that is no substring of another one."""
     return f"«solution {row['sample']} of {row['item']}»"
 
 
@@ -66,7 +66,7 @@ def judged(project: Project, url: str, name: str, sees_reference: bool) -> None:
 
 @pytest.mark.soak
 @pytest.mark.real_data
-def test_recorded_scores_over_http_give_the_published_figures(tmp_path: Path, recorded: list[dict[str, Any]]) -> None:
+def test_recorded_scores_over_http_give_the_published_metrics(tmp_path: Path, recorded: list[dict[str, Any]]) -> None:
     lines = [
         {"match": [completion(row), reference(row)], "raw": row["raw"]} for row in recorded if row["judge"] == "nswr"
     ]

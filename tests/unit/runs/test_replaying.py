@@ -1,4 +1,4 @@
-"""Recorded replies: which one answers which request, and what a broken file costs."""
+"""Recorded replies: matching requests to replies, and errors in recordings."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ def book(folder: Path, *lines: dict[str, Any]) -> RecordedReplies:
     return found
 
 
-def asked(found: RecordedReplies, text: str, path: str = CHAT) -> Any:
+def answer_of(found: RecordedReplies, text: str, path: str = CHAT) -> Any:
     body = {"model": "asked", "messages": [{"role": "user", "content": text}]}
     answer = found.answer(path, json.dumps(body).encode())
     return None if answer is None else json.loads(answer)
 
 
-def said(found: RecordedReplies, text: str) -> str | None:
-    answer = asked(found, text)
+def content_of(found: RecordedReplies, text: str) -> str | None:
+    answer = answer_of(found, text)
     return None if answer is None else answer["choices"][0]["message"]["content"]
 
 
-def test_a_saying_answers_requests_with_its_texts(tmp_path: Path) -> None:
+def test_a_match_answers_requests_with_its_texts(tmp_path: Path) -> None:
     found = book(
         tmp_path,
         {"match": ["alpha", "beta"], "raw": "both"},
@@ -43,35 +43,35 @@ def test_a_saying_answers_requests_with_its_texts(tmp_path: Path) -> None:
         {"match": "a text longer than any key, with an ünusual end", "raw": "long"},
         {"match": "α", "raw": "short"},
     )
-    assert said(found, "beta then alpha") == "both"
-    assert said(found, "only alpha") == "one"
-    assert said(found, "… a text longer than any key, with an ünusual end …") == "long"
-    assert said(found, "an α") == "short"
-    assert said(found, "beta") is None
-    assert said(found, "a text longer than any key, with an ünusual en") is None
+    assert content_of(found, "beta then alpha") == "both"
+    assert content_of(found, "only alpha") == "one"
+    assert content_of(found, "… a text longer than any key, with an ünusual end …") == "long"
+    assert content_of(found, "an α") == "short"
+    assert content_of(found, "beta") is None
+    assert content_of(found, "a text longer than any key, with an ünusual en") is None
 
 
 def test_replies_to_one_request_take_turns(tmp_path: Path) -> None:
     found = book(tmp_path, {"match": "x", "raw": "1"}, {"match": "y", "raw": "other"}, {"match": "x", "raw": "2"})
-    assert [said(found, "x") for _ in range(3)] == ["1", "2", "1"]
+    assert [content_of(found, "x") for _ in range(3)] == ["1", "2", "1"]
 
 
-def test_what_the_recording_does_not_tell_is_not_invented(tmp_path: Path) -> None:
+def test_missing_fields_of_a_recording_are_not_invented(tmp_path: Path) -> None:
     found = book(
         tmp_path,
         {"match": "plain", "raw": "said"},
         {"match": "rich", "raw": "said", "model": "m", "finish_reason": "length", "reasoning": "thought", "note": 1},
     )
-    assert asked(found, "plain") == {
+    assert answer_of(found, "plain") == {
         "object": "chat.completion",
         "model": "asked",
         "choices": [{"index": 0, "message": {"role": "assistant", "content": "said"}, "finish_reason": "stop"}],
     }
-    rich = asked(found, "rich")
+    rich = answer_of(found, "rich")
     assert rich["model"] == "m"
     assert rich["choices"][0]["finish_reason"] == "length"
     assert rich["choices"][0]["message"]["reasoning_content"] == "thought"
-    messages = asked(found, "rich", "/v1/messages")
+    messages = answer_of(found, "rich", "/v1/messages")
     assert messages["stop_reason"] == "max_tokens"
     assert [block["type"] for block in messages["content"]] == ["thinking", "text"]
 
@@ -86,7 +86,7 @@ def test_an_exchange_answers_the_same_request_byte_for_byte(tmp_path: Path) -> N
     assert found.answer("/score", b'{"a": null, "b": [1, "e"]}') is None
 
 
-def test_an_exchange_holds_in_another_database_with_its_own_delimiters(tmp_path: Path) -> None:
+def test_an_exchange_matches_despite_other_delimiters(tmp_path: Path) -> None:
     def request(fence: str) -> dict[str, Any]:
         return {"messages": [{"role": "user", "content": f"{fence}\ntext\n{fence}"}]}
 
@@ -95,7 +95,7 @@ def test_an_exchange_holds_in_another_database_with_its_own_delimiters(tmp_path:
     assert found.answer(CHAT, json.dumps(request(new)).encode()) == f'{{"text": "{new} Yes"}}'.encode()
 
 
-def test_replies_hold_whatever_broke_the_control_tokens(tmp_path: Path) -> None:
+def test_replies_match_however_control_tokens_were_escaped(tmp_path: Path) -> None:
     def request(broken: str, notice: str = "") -> dict[str, Any]:
         return {"messages": [{"role": "user", "content": f"{notice}<{broken}|im_end|> is all"}]}
 
@@ -106,8 +106,8 @@ def test_replies_hold_whatever_broke_the_control_tokens(tmp_path: Path) -> None:
         {"match": "<\u2009s>", "raw": "as sent"},
     )
     assert found.answer(CHAT, json.dumps(request("\u2009", BROKEN_NOTICE)).encode()) == b'{"text": "Yes"}'
-    assert said(found, "it is [b]12[\u2009/b].") == "bold"
-    assert said(found, "a <\u2009s> b") == "as sent"
+    assert content_of(found, "it is [b]12[\u2009/b].") == "bold"
+    assert content_of(found, "a <\u2009s> b") == "as sent"
 
 
 @pytest.mark.parametrize(
@@ -130,23 +130,23 @@ def test_replies_hold_whatever_broke_the_control_tokens(tmp_path: Path) -> None:
         b'{"match": "\\ud800", "raw": "x"}',
     ],
 )
-def test_a_bad_line_is_refused_by_number_and_the_others_are_served(tmp_path: Path, line: bytes) -> None:
+def test_a_bad_line_is_rejected_by_number_and_the_others_are_served(tmp_path: Path, line: bytes) -> None:
     file = tmp_path / "recorded.jsonl"
     file.write_bytes(b'{"match": "first", "raw": "1"}\n' + line + b'\n{"match": "last", "raw": "3"}\n')
     found, refused = load_recorded_replies(file)
     assert [one.line for one in refused] == ([2] if line else [])
-    assert (said(found, "first"), said(found, "last")) == ("1", "3")
+    assert (content_of(found, "first"), content_of(found, "last")) == ("1", "3")
 
 
-def test_a_line_that_is_too_long_is_refused(tmp_path: Path) -> None:
+def test_a_line_that_is_too_long_is_rejected(tmp_path: Path) -> None:
     file = write_lines(tmp_path / "r.jsonl", [{"match": "x" * 5_000, "raw": "1"}, {"match": "last", "raw": "2"}])
     found, refused = load_recorded_replies(file, max_line=2_000)
     assert [one.line for one in refused] == [1]
-    assert said(found, "last") == "2"
+    assert content_of(found, "last") == "2"
 
 
 @pytest.mark.parametrize("content", ["", "\n\n", "nothing\n"])
-def test_a_file_without_any_reply_is_refused(tmp_path: Path, content: str) -> None:
+def test_a_file_without_replies_is_rejected(tmp_path: Path, content: str) -> None:
     file = tmp_path / "recorded.jsonl"
     file.write_text(content)
     with pytest.raises(FormatError, match="holds no recorded reply"):
@@ -159,17 +159,17 @@ TEXTS = st.text(min_size=1, max_size=40)
 @given(
     texts=st.lists(TEXTS, min_size=1, max_size=6, unique=True), request_text=st.text(max_size=80), inside=st.booleans()
 )
-def test_the_first_saying_that_occurs_is_taken(texts: list[str], request_text: str, inside: bool) -> None:
+def test_the_first_matching_text_wins(texts: list[str], request_text: str, inside: bool) -> None:
     from workbench.runs.replaying import TextReply
 
     found = RecordedReplies(TextReply(match=text, raw=str(number)) for number, text in enumerate(texts))
     text = request_text + (texts[-1] if inside else "") + request_text
     whole = "\n".join(("asked", "user", text))
     wanted = next((str(number) for number, one in enumerate(texts) if one in whole), None)
-    assert said(found, text) == wanted
+    assert content_of(found, text) == wanted
 
 
-def test_one_book_stands_for_many_models(tmp_path: Path) -> None:
+def test_one_recording_serves_several_models(tmp_path: Path) -> None:
     found = book(
         tmp_path,
         {"asked": "small", "match": "x", "raw": "of small"},
@@ -180,8 +180,8 @@ def test_one_book_stands_for_many_models(tmp_path: Path) -> None:
     def reply(model: object) -> str:
         answer = found.answer(CHAT, json.dumps({"model": model, "messages": [{"content": "x"}]}).encode())
         assert answer is not None
-        said: str = json.loads(answer)["choices"][0]["message"]["content"]
-        return said
+        content: str = json.loads(answer)["choices"][0]["message"]["content"]
+        return content
 
     assert [reply(name) for name in ("small", "huge", "large", "other", None, 7)] == [
         "of small",
@@ -192,22 +192,22 @@ def test_one_book_stands_for_many_models(tmp_path: Path) -> None:
     assert found.models == ("small", "large", "huge")
 
 
-def test_a_recording_may_tell_the_tokens(tmp_path: Path) -> None:
+def test_a_recording_may_include_token_counts(tmp_path: Path) -> None:
     found = book(
         tmp_path, {"match": "x", "raw": "so", "usage": {"prompt_tokens": 3, "completion_tokens": 4, "more": 1}}
     )
-    assert asked(found, "x")["usage"] == {"prompt_tokens": 3, "completion_tokens": 4}
-    assert asked(found, "x", "/v1/messages")["usage"] == {"input_tokens": 3, "output_tokens": 4}
+    assert answer_of(found, "x")["usage"] == {"prompt_tokens": 3, "completion_tokens": 4}
+    assert answer_of(found, "x", "/v1/messages")["usage"] == {"input_tokens": 3, "output_tokens": 4}
 
 
 @pytest.mark.parametrize("wrong", [{"asked": 1}, {"asked": [1]}, {"usage": {"prompt_tokens": 1}}, {"usage": 1}])
-def test_a_recording_with_a_wrong_field_is_refused(tmp_path: Path, wrong: dict[str, Any]) -> None:
+def test_a_recording_with_an_invalid_field_is_rejected(tmp_path: Path, wrong: dict[str, Any]) -> None:
     file = write_lines(tmp_path / "recorded.jsonl", [{"match": "x", "raw": "so"}, {"match": "x", "raw": "so", **wrong}])
     found, refused = load_recorded_replies(file)
     assert (found.size, [one.line for one in refused]) == (1, [2])
 
 
-def test_replies_of_several_servers_to_one_request_are_noticed(tmp_path: Path) -> None:
+def test_replies_of_several_servers_to_one_request_are_reported(tmp_path: Path) -> None:
     def line(text: str, server: str | None) -> dict[str, Any]:
         return {"request": {"q": text}, "response": {"a": server}, **({"server": server} if server else {})}
 

@@ -1,4 +1,4 @@
-"""Reward models and answer types from a server to the report, through real runs in the background."""
+"""Reward models and answer types from a server to the report, in real background runs."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def run(project: Project, kind: str, name: str, server: ScriptedServer) -> int:
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize("name", ["rm", "reward-model"])
-def test_a_saved_threshold_trusts_no_database_from_somebody_else(
+def test_a_saved_threshold_does_not_trust_a_foreign_database(
     project: Project, server: ScriptedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     run(project, "reward-model", name, server)
@@ -78,7 +78,7 @@ def test_a_fitted_threshold_makes_verdicts_without_a_call(project: Project, serv
         save(project, report, "rm")
 
 
-def test_each_question_is_asked_once_for_its_type(project: Project, server: ScriptedServer) -> None:
+def test_the_type_of_each_question_is_requested_once(project: Project, server: ScriptedServer) -> None:
     run(project, "answer-type", "typist", server)
     assert len(server.received) == ITEMS // 2
     (report,) = type_reports(project)

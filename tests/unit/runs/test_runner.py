@@ -1,4 +1,4 @@
-"""The runner at work, in this process: what ends a run, and what must not end the runner."""
+"""The runner in this process: what ends a run, and what must not end the runner."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def lease(tmp_path: Path) -> Iterator[Lease]:
-    """This process's claim, so that no front end starts a runner."""
+    """Claim the database for this process so that no front end starts a runner."""
     project = make_project(tmp_path, numbered(30))
     made = Lease.acquire(project.database)
     assert made is not None
@@ -108,7 +108,7 @@ def _after_new_lease(project: Project, act: Callable[[], RunInfo]) -> RunInfo:
     return info
 
 
-def test_a_resumed_run_takes_in_new_items(project: Project, lease: Lease) -> None:
+def test_a_resumed_run_includes_new_items(project: Project, lease: Lease) -> None:
     first = start(project, "exact")
     work(project, lease)
     add_items(project.database, numbered(4, dataset="more"))
@@ -125,7 +125,7 @@ def test_only_the_selection_is_judged(project: Project, lease: Lease) -> None:
     assert verdict_counts(project, info.run, selection)["correct"] == 5
 
 
-def test_a_limit_counts_items_that_are_done(project: Project, lease: Lease) -> None:
+def test_a_limit_counts_judged_items(project: Project, lease: Lease) -> None:
     start(project, "exact", selection=Selection((), 3))
     work(project, lease)
     again = _after_new_lease(project, lambda: start(project, "exact", selection=Selection((), 5)))
@@ -133,7 +133,7 @@ def test_a_limit_counts_items_that_are_done(project: Project, lease: Lease) -> N
     assert len(stored(project, again.run)) == 5
 
 
-def test_windows_and_limits_meet_exactly(project: Project, lease: Lease, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_limit_can_end_at_a_window_boundary(project: Project, lease: Lease, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(verdicts, "_WINDOW", 4)
     monkeypatch.setattr(verdicts, "_TEXTS_PER_READ", 3)
     monkeypatch.setattr(local, "MAX_GROUP_VERDICTS", 2)
@@ -154,7 +154,7 @@ def test_windows_and_limits_meet_exactly(project: Project, lease: Lease, monkeyp
         ("nonsense", "the verifier returned a str instead of a Verdict"),
     ],
 )
-def test_an_exception_or_nonsense_is_the_verdict_error(
+def test_an_exception_or_invalid_result_is_an_error_verdict(
     project: Project, lease: Lease, verifier: str, deed: str, detail: str
 ) -> None:
     add_items(project.database, [{"dataset": "moods", "completion": mood} for mood in (deed, "fine")])
@@ -199,7 +199,7 @@ def test_a_run_that_fails_does_not_stop_the_next(project: Project, lease: Lease)
     ("kind", "version", "message"),
     [("gone", "1", "no verifier named 'gone'"), ("exact", "0", "The run is of exact 0; version 1 is installed")],
 )
-def test_a_verifier_that_is_not_the_one_that_was_started_fails_its_run(
+def test_a_changed_verifier_fails_its_run(
     project: Project, lease: Lease, kind: str, version: str, message: str
 ) -> None:
     run = put_run(project, kind, version)
@@ -209,9 +209,7 @@ def test_a_verifier_that_is_not_the_one_that_was_started_fails_its_run(
     assert message in (failed.message or "")
 
 
-def test_a_prompt_that_changes_under_a_run_is_named_and_nothing_is_asked_by_it(
-    project: Project, lease: Lease, tmp_path: Path
-) -> None:
+def test_a_prompt_changed_during_a_run_is_named_and_not_used(project: Project, lease: Lease, tmp_path: Path) -> None:
     prompt = tmp_path / "copy" / "prompt" / "w_ref.txt"
     prompt.parent.mkdir(parents=True)
     prompt.write_text("{question}{answer}{completion}")
@@ -244,7 +242,7 @@ def test_a_stored_verdict_is_never_overwritten(project: Project, lease: Lease) -
 @pytest.mark.usefixtures("plugin")
 @pytest.mark.parametrize(("ask", "state"), [(pause, "paused"), (cancel, "cancelled")])
 @pytest.mark.parametrize("kind", ["slow", "slow-apart"])
-def test_a_request_stops_the_run_and_resume_goes_on(
+def test_a_request_stops_the_run_and_resume_continues_it(
     project: Project, lease: Lease, kind: str, ask: Callable[[Project, int], RunInfo], state: str
 ) -> None:
     info = start(project, kind, workers=2)
@@ -259,7 +257,7 @@ def test_a_request_stops_the_run_and_resume_goes_on(
     assert len(stored(project, info.run)) == 30
 
 
-def test_items_imported_behind_the_scan_are_judged_before_the_run_is_complete(
+def test_items_imported_during_the_scan_are_judged_too(
     project: Project, lease: Lease, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     info = start(project, "exact")
@@ -279,7 +277,7 @@ def test_items_imported_behind_the_scan_are_judged_before_the_run_is_complete(
 
 
 @pytest.mark.parametrize(("ask", "state"), [(pause, "paused"), (cancel, "cancelled")])
-def test_a_runner_that_wakes_after_it_was_given_up_changes_nothing(
+def test_a_replaced_runner_changes_nothing_when_it_wakes(
     project: Project,
     lease: Lease,
     monkeypatch: pytest.MonkeyPatch,
@@ -291,7 +289,7 @@ def test_a_runner_that_wakes_after_it_was_given_up_changes_nothing(
 
     def judge_and_stall(*arguments: Any) -> None:
         judge(*arguments)
-        # Somebody has deleted its lock.
+        # Its lock was deleted.
         lease.release()
         assert ask(project, info.run).state == state
 
@@ -301,7 +299,7 @@ def test_a_runner_that_wakes_after_it_was_given_up_changes_nothing(
     assert run_info(project, info.run).state == state
 
 
-def test_a_runner_that_wakes_after_its_run_was_queued_anew_changes_nothing(
+def test_a_runner_whose_run_was_requeued_changes_nothing(
     project: Project, lease: Lease, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     info = start(project, "exact", selection=Selection((), 3))
@@ -320,7 +318,7 @@ def test_a_runner_that_wakes_after_its_run_was_queued_anew_changes_nothing(
     assert (left.state, left.done, left.items) == ("queued", 3, 30)
 
 
-def test_items_that_cannot_be_read_fail_the_run_instead_of_keeping_it_busy(project: Project, lease: Lease) -> None:
+def test_unreadable_items_fail_the_run(project: Project, lease: Lease) -> None:
     with project.database.write() as connection:
         connection.execute("DELETE FROM completion_text WHERE id = 7")
     info = start(project, "exact")

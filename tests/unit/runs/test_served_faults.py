@@ -1,4 +1,4 @@
-"""Runs on model servers that fail and runners that are killed, by the server's own count; small here, full in soak."""
+"""Failing model servers and killed runners, by the server's own count; small here, full in soak."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_a_killed_runner_repeats_no_committed_response_and_lists_the_rest(projec
 
 
 @pytest.mark.soak
-def test_a_runner_that_is_told_to_end_stores_what_is_in_flight(project: Project) -> None:
+def test_a_terminated_runner_stores_the_calls_in_flight(project: Project) -> None:
     with launched(latency=0.05) as stub:
         begun = start(project, VERIFIER, options(stub.url, concurrency=AT_ONCE))
         kill(until_writing(project, begun.run, ITEMS), signal.SIGTERM)
@@ -87,7 +87,7 @@ def test_a_runner_that_is_told_to_end_stores_what_is_in_flight(project: Project)
 
 
 @pytest.mark.soak
-def test_a_runner_lives_on_while_every_call_waits(project: Project) -> None:
+def test_a_runner_stays_alive_while_every_call_waits(project: Project) -> None:
     go = threading.Event()
 
     def answer(received: Received) -> Scripted:

@@ -1,4 +1,4 @@
-"""What front ends show of runs on model servers: transcripts, costs, an estimate before the start."""
+"""How front ends show runs on model servers: transcripts, costs, an estimate before the start."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def priced(runs: HereRunner) -> None:
     (runs.project.path.parent / "workbench.toml").write_text(PRICES)
 
 
-def test_a_transcript_shows_what_was_sent_and_answered_word_for_word(runs: HereRunner, server: ScriptedServer) -> None:
+def test_a_transcript_shows_requests_and_replies_verbatim(runs: HereRunner, server: ScriptedServer) -> None:
     priced(runs)
     runs.start(server.url, calls=2)
     (found,) = transcripts_of(runs.project, VERIFIER, "c3")
@@ -67,9 +67,7 @@ def test_a_transcript_shows_what_was_sent_and_answered_word_for_word(runs: HereR
     assert first.cost == pytest.approx((100 * 1 + 20 * 10) / 1e6)
 
 
-def test_a_transcript_of_an_error_says_why_and_one_without_a_verdict_is_refused(
-    runs: HereRunner, server: ScriptedServer
-) -> None:
+def test_transcripts_of_errors_have_a_reason_and_need_a_verdict(runs: HereRunner, server: ScriptedServer) -> None:
     runs.start(server.url, selection=Selection((), ITEMS))
     (found,) = transcripts_of(runs.project, VERIFIER, "c9")
     assert (found.verdict, found.reason, found.calls) == ("error", "bad_request", [])
@@ -80,7 +78,7 @@ def test_a_transcript_of_an_error_says_why_and_one_without_a_verdict_is_refused(
         transcript(runs.project, 1, 999)
 
 
-def test_costs_say_what_is_spent_and_what_is_to_come(runs: HereRunner, server: ScriptedServer) -> None:
+def test_costs_have_spent_and_expected_amounts(runs: HereRunner, server: ScriptedServer) -> None:
     priced(runs)
     ended = runs.start(server.url, max_calls=5, concurrency=1)
     costs = run_costs(runs.project, ended)
@@ -94,7 +92,7 @@ def test_costs_say_what_is_spent_and_what_is_to_come(runs: HereRunner, server: S
     assert costs.to_finish.cost == pytest.approx(5 * each)
 
 
-def test_a_budget_of_money_holds(runs: HereRunner, server: ScriptedServer) -> None:
+def test_a_money_budget_is_respected(runs: HereRunner, server: ScriptedServer) -> None:
     priced(runs)
     ended = runs.start(server.url, max_cost=0.0025, concurrency=2)
     assert ended.state == "paused"
@@ -103,7 +101,7 @@ def test_a_budget_of_money_holds(runs: HereRunner, server: ScriptedServer) -> No
     assert ended.done == len(server.received) < ITEMS
 
 
-def test_an_estimate_counts_calls_tokens_and_money_and_asks_nobody(runs: HereRunner, server: ScriptedServer) -> None:
+def test_an_estimate_counts_calls_tokens_and_money_without_a_call(runs: HereRunner, server: ScriptedServer) -> None:
     found = estimate(runs.project, VERIFIER, options(server.url, calls=3), None, Selection())
     assert found is not None
     assert (found.items, found.calls, found.completion_tokens, found.cost) == (ITEMS, 30, 30 * 100, None)
@@ -117,7 +115,7 @@ def test_an_estimate_counts_calls_tokens_and_money_and_asks_nobody(runs: HereRun
     assert estimate(runs.project, "exact", {}, None, Selection()) is None
 
 
-def test_an_estimate_leaves_out_what_is_stored(runs: HereRunner, server: ScriptedServer) -> None:
+def test_an_estimate_excludes_stored_replies(runs: HereRunner, server: ScriptedServer) -> None:
     runs.start(server.url, selection=Selection((), 4))
     found = estimate(runs.project, VERIFIER, options(server.url), None, Selection())
     assert found is not None
@@ -143,7 +141,9 @@ def test_no_export_carries_the_secret_or_a_call(runs: HereRunner, server: Script
 
 @pytest.mark.few(4)
 @pytest.mark.parametrize("config", ["", "[]", '{"options": {"model": 7}, "config": {}}', '{"options": {}}'])
-def test_a_foreign_configuration_is_refused_in_words(runs: HereRunner, server: ScriptedServer, config: str) -> None:
+def test_a_foreign_configuration_is_rejected_with_a_message(
+    runs: HereRunner, server: ScriptedServer, config: str
+) -> None:
     runs.start(server.url)
     with runs.project.database.write() as connection:
         connection.execute("UPDATE verifiers SET config = ?", (config,))

@@ -1,4 +1,4 @@
-"""Runs on model servers, in this process: what is asked, stored, paid, refused, stopped and asked again."""
+"""Runs on model servers, in this process: requests, storage, costs, rejections, stops and retries."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def refusing(status: int, what: Callable[[str], bool], message: str = "no") -> C
     return answer
 
 
-def test_every_item_is_asked_once_and_its_calls_are_kept(runs: HereRunner, server: ScriptedServer) -> None:
+def test_every_item_is_requested_once_and_its_calls_are_stored(runs: HereRunner, server: ScriptedServer) -> None:
     ended = runs.start(server.url)
     assert (ended.state, ended.done, ended.verdicts) == (
         "complete",
@@ -73,7 +73,7 @@ def test_every_item_is_asked_once_and_its_calls_are_kept(runs: HereRunner, serve
     check_sums(runs.project, ended)
 
 
-def test_an_attempt_stands_in_the_database_before_the_server_hears_of_it(runs: HereRunner) -> None:
+def test_an_attempt_is_committed_before_it_is_sent(runs: HereRunner) -> None:
     journalled: list[int] = []
 
     def answer(received: Received) -> str:
@@ -86,7 +86,7 @@ def test_an_attempt_stands_in_the_database_before_the_server_hears_of_it(runs: H
     assert journalled == [1] * ITEMS
 
 
-def test_another_parser_over_the_same_requests_asks_nothing(runs: HereRunner, server: ScriptedServer) -> None:
+def test_another_parser_reuses_the_stored_replies(runs: HereRunner, server: ScriptedServer) -> None:
     runs.start(server.url)
     again = runs.start(server.url, name="again", parser="judgment")
     assert len(server.received) == ITEMS
@@ -99,7 +99,7 @@ def test_another_parser_over_the_same_requests_asks_nothing(runs: HereRunner, se
     assert (half.usage.calls, half.usage.reused, half.usage.items_reused) == (ITEMS, ITEMS, 0)
 
 
-def test_votes_are_kept_beside_the_verdict(runs: HereRunner) -> None:
+def test_votes_are_stored_with_the_verdict(runs: HereRunner) -> None:
     replies = iter(["Yes", "No", "No"] * ITEMS)
     with scripted(lambda received: next(replies)) as server:
         ended = runs.start(server.url, calls=3, concurrency=1)
@@ -109,7 +109,7 @@ def test_votes_are_kept_beside_the_verdict(runs: HereRunner) -> None:
     assert len(list(verdict_lines(runs.project, "asker"))) == ITEMS
 
 
-def test_a_call_that_is_refused_is_an_error_of_its_item_alone(runs: HereRunner) -> None:
+def test_a_rejected_call_is_an_error_of_its_item_only(runs: HereRunner) -> None:
     with scripted(refusing(400, lambda text: text.endswith(" 7."), "the prompt is too long")) as server:
         ended = runs.start(server.url, concurrency=1)
     assert ended.state == "complete"
@@ -130,7 +130,7 @@ def test_a_call_that_is_refused_is_an_error_of_its_item_alone(runs: HereRunner) 
         ("no plain trace", "Encoding objects of type Asker is unsupported"),
     ],
 )
-def test_what_a_verifier_does_wrong_is_an_error_of_its_item_alone(
+def test_a_verifier_fault_is_an_error_of_its_item_only(
     runs: HereRunner, server: ScriptedServer, completion: str, detail: str
 ) -> None:
     runs.add(completion)
@@ -146,7 +146,7 @@ def test_a_verifier_without_memory_fails_the_run(runs: HereRunner, server: Scrip
     assert runs.start(server.url).state == "failed"
 
 
-def test_a_wrong_key_pauses_the_run_and_nobody_is_judged(runs: HereRunner, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_key_pauses_the_run_without_verdicts(runs: HereRunner, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOME_KEY", "sk-very-secret-value")
     with scripted(refusing(401, lambda text: True, "wrong key sk-very-secret-value")) as server:
         ended = runs.start(server.url, api_key_env="SOME_KEY")
@@ -157,7 +157,7 @@ def test_a_wrong_key_pauses_the_run_and_nobody_is_judged(runs: HereRunner, monke
     assert not any("very-secret" in line for line in _dump(runs))
 
 
-def test_a_budget_holds_to_the_call_and_may_be_raised(runs: HereRunner, server: ScriptedServer) -> None:
+def test_a_budget_is_exact_and_can_be_raised(runs: HereRunner, server: ScriptedServer) -> None:
     ended = runs.start(server.url, max_calls=12)
     assert (ended.state, ended.done, len(server.received)) == ("paused", 12, 12)
     assert "12 of 12 calls" in (ended.message or "")
@@ -167,13 +167,13 @@ def test_a_budget_holds_to_the_call_and_may_be_raised(runs: HereRunner, server: 
     assert (whole.run, whole.state, whole.done, len(server.received)) == (ended.run, "complete", ITEMS, ITEMS)
 
 
-def test_a_verifier_that_goes_on_without_its_reply_has_no_verdict(runs: HereRunner, server: ScriptedServer) -> None:
+def test_a_verifier_that_ignores_its_reply_has_no_verdict(runs: HereRunner, server: ScriptedServer) -> None:
     runs.add("swallow")
     ended = runs.start(server.url, max_calls=0)
     assert (ended.state, ended.done) == ("paused", 0)
 
 
-def test_errors_are_taken_back_and_asked_again_on_request_alone(runs: HereRunner) -> None:
+def test_errors_are_retried_only_on_request(runs: HereRunner) -> None:
     broken = [True]
 
     def answer(received: Received) -> str | Scripted:
@@ -195,13 +195,13 @@ def test_errors_are_taken_back_and_asked_again_on_request_alone(runs: HereRunner
     check_sums(runs.project, again)
 
 
-def test_errors_are_not_taken_back_while_the_run_is_at_work(runs: HereRunner, server: ScriptedServer) -> None:
+def test_errors_are_not_retracted_while_the_run_is_active(runs: HereRunner, server: ScriptedServer) -> None:
     begun = start(runs.project, "asker", options(server.url))
     with pytest.raises(RunError, match="is active"):
         resume(runs.project, begun.run, retry_errors=True)
 
 
-def test_items_that_come_later_are_asked_later(runs: HereRunner, server: ScriptedServer) -> None:
+def test_items_added_later_are_judged_by_the_next_start(runs: HereRunner, server: ScriptedServer) -> None:
     runs.start(server.url)
     add_items(runs.project.database, numbered(4, dataset="more"))
     again = runs.start(server.url)
@@ -221,7 +221,7 @@ def test_options_that_change_no_verdict_may_change_and_others_may_not(runs: Here
 
 
 @pytest.mark.parametrize(("ask", "state"), [(pause, "paused"), (cancel, "cancelled")])
-def test_a_run_that_is_stopped_waits_for_the_calls_in_flight_and_begins_none(
+def test_a_stopped_run_waits_for_calls_in_flight_and_starts_none(
     runs: HereRunner, ask: Callable[[Any, int], RunInfo], state: str
 ) -> None:
     asked, go = threading.Event(), threading.Event()
@@ -304,9 +304,7 @@ def test_neither_tasks_nor_items_in_memory_grow_with_the_items(
     assert 8 < most_ahead < 200
 
 
-def test_a_server_nobody_listens_at_pauses_the_run_with_nothing_paid(
-    runs: HereRunner, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unreachable_server_pauses_the_run_without_cost(runs: HereRunner, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gate, "_MAX_BACKOFF_S", 0.0)
     ended = runs.start("http://127.0.0.1:9/v1", concurrency=1)
     assert ended.state == "paused"

@@ -1,4 +1,4 @@
-"""Runs whose server answers nothing: they pause with its words, and no item pays for it with a verdict."""
+"""Runs whose server rejects every call: they pause with its message, and no item gets a verdict."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def verdicts(runs: HereRunner) -> int:
     ],
 )
 @pytest.mark.parametrize("concurrency", [1, 20])
-def test_what_the_server_refuses_of_everything_pauses_the_run_with_its_words(
+def test_rejection_of_every_call_pauses_the_run_with_the_message(
     runs: HereRunner, refusal: Scripted, concurrency: int
 ) -> None:
     with scripted(lambda _: refusal) as server:
@@ -62,14 +62,14 @@ def test_what_the_server_refuses_of_everything_pauses_the_run_with_its_words(
         }
 
 
-def test_fewer_items_than_it_takes_to_be_sure_are_enough_at_the_end(tmp_path: Path) -> None:
+def test_at_the_end_fewer_rejections_suffice_to_pause(tmp_path: Path) -> None:
     with here(tmp_path, 2) as runs, scripted(lambda _: WRONG) as server:
         ended = runs.start(server.url)
         assert (ended.state, ended.done) == ("paused", 0)
         assert "refuses all 2 calls (HTTP 400: top_k: extra fields not permitted)" in (ended.message or "")
 
 
-def test_what_is_an_items_own_fault_costs_no_other_its_verdict(runs: HereRunner) -> None:
+def test_an_error_of_one_item_affects_no_other_verdict(runs: HereRunner) -> None:
     def answer(received: Received) -> str | Scripted:
         return WRONG if "It is 3." in str(received.body) or "It is 7." in str(received.body) else "Yes"
 
@@ -105,7 +105,7 @@ def failed_run(runs: HereRunner, first: int = ITEMS) -> None:
 
 
 @pytest.mark.parametrize("protocol", ["forced", "strict", "decided"])
-def test_who_failed_on_everything_is_not_measured(runs: HereRunner, protocol: Any) -> None:
+def test_a_verifier_that_failed_on_every_item_is_not_measured(runs: HereRunner, protocol: Any) -> None:
     failed_run(runs)
     report = accuracy(runs.project, protocol=protocol, by="model")
     for row in report.rows:
@@ -119,7 +119,7 @@ def test_who_failed_on_everything_is_not_measured(runs: HereRunner, protocol: An
     assert "0.000" not in line.partition("–")[0]
 
 
-def test_the_share_that_failed_is_said(runs: HereRunner) -> None:
+def test_the_share_of_failed_items_is_reported(runs: HereRunner) -> None:
     failed_run(runs, 3)
     report = accuracy(runs.project)
     assert report.notes[0] == "asker failed on 3 of 12 items (25.0 %). They count as wrong."

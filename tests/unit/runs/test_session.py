@@ -1,4 +1,4 @@
-"""The session of calls itself: what ends a wait, what an end waits for, and how tasks share their work."""
+"""The call session: what ends a wait, what an end waits for, and how tasks share work."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def served(url: str, run: int) -> RunServers:
 
 @pytest.fixture
 async def session(project: Project, server: ScriptedServer) -> AsyncIterator[Session]:
-    """Of two runs."""
+    """Open a session of two runs."""
     lease = Lease.acquire(project.database)
     assert lease is not None
     async with opened_session(project.database, lease, [served(server.url, 1), served(server.url, 2)]) as made:
@@ -78,7 +78,7 @@ def attempts(project: Project) -> list[tuple[int, str]]:
     return [(run, state) for run, state in rows]
 
 
-async def test_calls_in_flight_have_their_time_and_none_is_begun(
+async def test_ending_waits_for_calls_in_flight_and_starts_none(
     session: Session, project: Project, server: ScriptedServer, held: threading.Event
 ) -> None:
     async def twice(run: int) -> None:
@@ -114,14 +114,14 @@ async def test_an_end_at_once_and_one_that_took_too_long_leave_calls_open(
     assert attempts(project) == [(1, "sent")]
 
 
-async def test_what_makes_no_call_is_not_waited_for(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_ending_does_not_wait_for_tasks_without_calls(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "GRACE_S", 3_600)
     task = session.start(asyncio.sleep(3_600))
     await asyncio.wait_for(session.end(), PATIENCE_S)
     assert task.cancelled()
 
 
-async def test_a_wait_is_ended_by_what_was_wrong_first_and_by_a_check(session: Session) -> None:
+async def test_a_wait_ends_with_the_first_error_or_a_check(session: Session) -> None:
     async def failing(error: Exception) -> None:
         raise error
 
@@ -138,7 +138,7 @@ async def test_a_wait_is_ended_by_what_was_wrong_first_and_by_a_check(session: S
     assert not waiting.done()
 
 
-async def test_an_equal_request_is_not_asked_again(
+async def test_an_equal_request_is_not_sent_again(
     session: Session, project: Project, server: ScriptedServer, held: threading.Event
 ) -> None:
     held.set()
@@ -147,7 +147,7 @@ async def test_an_equal_request_is_not_asked_again(
     assert (session.clients[0].journal.usage.reused, len(server.received)) == (1, 1)
 
 
-async def test_tasks_share_a_feed_and_read_no_more_than_they_take() -> None:
+async def test_tasks_share_a_feed_and_read_only_what_they_use() -> None:
     read: list[int] = []
 
     def chunks() -> Iterator[list[int]]:
@@ -169,8 +169,8 @@ async def test_tasks_share_a_feed_and_read_no_more_than_they_take() -> None:
     assert all(found)
 
 
-async def test_tasks_that_go_on_at_a_time_stay_together() -> None:
-    """What they begin then shares a transaction."""
+async def test_tasks_that_continue_together_stay_together() -> None:
+    """Their new attempts then share a transaction."""
     turn = 0
 
     async def turning() -> None:

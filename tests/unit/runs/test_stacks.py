@@ -1,4 +1,4 @@
-"""Stacks in runs: each stage is asked about what those before it leave, and about nothing else."""
+"""Stacks in runs: each stage gets only the items that earlier stages deferred."""
 
 from __future__ import annotations
 
@@ -70,12 +70,12 @@ def words(project: Project, name: str = "s") -> list[str]:
     return [f"{line.verdict} {line.rule}" for line in verdict_lines(project, name)]
 
 
-def asked(server: ScriptedServer) -> list[int]:
-    """The items a server was asked about."""
+def requested_items(server: ScriptedServer) -> list[int]:
+    """Return the items in the requests to a server."""
     return sorted(n for body in server.bodies for n in range(20) if f"It is {n}." in str(body))
 
 
-def test_each_stage_is_asked_about_what_is_left(project: Project) -> None:
+def test_each_stage_gets_the_deferred_items(project: Project) -> None:
     with scripted(says(0, 1)) as cheap, scripted(says(1, 2, 3)) as dear, here_on(project) as runs:
         configure(project, cheap=at(cheap), dear=at(dear))
         found = runs.work(begin(project, "cheap:correct, dear"))
@@ -84,13 +84,13 @@ def test_each_stage_is_asked_about_what_is_left(project: Project) -> None:
             "correct stage.cheap", "correct stage.cheap", "correct stage.dear", "correct stage.dear",
             "incorrect stage.dear", "incorrect stage.dear",
         ]  # fmt: skip
-        assert asked(cheap) == [0, 1, 2, 3, 4, 5]
-        assert asked(dear) == [2, 3, 4, 5]
+        assert requested_items(cheap) == [0, 1, 2, 3, 4, 5]
+        assert requested_items(dear) == [2, 3, 4, 5]
         assert found.usage is not None
         assert (found.usage.calls, found.usage.answered) == (10, 10)
 
 
-def test_a_verdict_says_which_stage_it_is_of_and_what_each_said(project: Project) -> None:
+def test_a_verdict_names_its_stage_and_the_vote_of_each(project: Project) -> None:
     with scripted(says(0)) as cheap, scripted(says(1)) as dear, here_on(project) as runs:
         configure(project, cheap=at(cheap), dear=at(dear))
         runs.work(begin(project, "cheap:correct, dear:correct"))
@@ -104,7 +104,7 @@ def test_a_verdict_says_which_stage_it_is_of_and_what_each_said(project: Project
         assert [passed["verifier"] for passed in left.trace["passed"]] == ["cheap", "dear"]
 
 
-def test_local_stages_work_beside_servers(project: Project) -> None:
+def test_local_stages_work_together_with_servers(project: Project) -> None:
     add_items(project.database, [
         {"question_id": "n", "completion_id": f"n{n}", "reference": r"\boxed{7}", "completion": text}
         for n, text in enumerate(rf"It is {10 + n}. \boxed{{{7 + n}}}" for n in range(3))
@@ -117,7 +117,7 @@ def test_local_stages_work_beside_servers(project: Project) -> None:
         assert [(line.verdict, line.rule, line.candidate_final) for line in numbered] == [
             ("correct", "stage.rules", "7"), ("correct", "stage.dear", None), ("incorrect", "stage.dear", None),
         ]  # fmt: skip
-        assert asked(dear) == [0, 1, 2, 3, 4, 5, 11, 12]
+        assert requested_items(dear) == [0, 1, 2, 3, 4, 5, 11, 12]
 
 
 def test_a_stack_without_any_server_works(project: Project) -> None:
@@ -130,7 +130,7 @@ def test_a_stack_without_any_server_works(project: Project) -> None:
         assert alone.state == "complete"
 
 
-def test_what_fails_in_one_stage_is_judged_by_the_next(project: Project) -> None:
+def test_an_item_that_fails_in_a_stage_goes_to_the_next(project: Project) -> None:
     with (
         scripted(lambda got: REFUSAL if "It is 2." in str(got.body) else "Yes") as cheap,
         scripted(says()) as dear,
@@ -144,7 +144,7 @@ def test_what_fails_in_one_stage_is_judged_by_the_next(project: Project) -> None
         assert votes == [("cheap", "error", "context_length"), ("dear", "incorrect", None)]
 
 
-def test_where_the_last_stage_fails_the_item_is_an_error_and_is_asked_again_alone(project: Project) -> None:
+def test_only_items_that_fail_in_the_last_stage_are_retried(project: Project) -> None:
     broken = True
     with (
         scripted(says(0)) as cheap,
@@ -170,17 +170,17 @@ def test_a_stages_budget_pauses_the_run_and_raising_it_repeats_nothing(project: 
         found = runs.work(run)
         assert (found.state, len(dear.received)) == ("paused", 2)
         assert (found.message or "").startswith("dear: The budget is used up: 2 of 2 calls were made")
-        # A start of its own doesn't have the budget anew.
+        # Starting again does not renew the budget.
         assert (runs.resume(run).state, len(dear.received)) == ("paused", 2)
         configure(project, cheap=at(cheap), dear=at(dear, "max_calls = 4"))
         runs.claim()
         found = runs.work(begin(project, "cheap:correct, dear"))
         assert (found.state, words_of(found)) == ("complete", {"correct": 3, "incorrect": 3})
-        assert max(Counter(asked(cheap)).values()) == max(Counter(asked(dear)).values()) == 1
+        assert max(Counter(requested_items(cheap)).values()) == max(Counter(requested_items(dear)).values()) == 1
         assert (len(cheap.received), len(dear.received)) == (6, 4)
 
 
-def test_a_spent_stage_may_be_passed_over(project: Project) -> None:
+def test_a_stage_without_budget_can_be_skipped(project: Project) -> None:
     with scripted(says(0)) as cheap, scripted(says(1)) as dear, here_on(project) as runs:
         configure(project, cheap=at(cheap, "max_calls = 2\nconcurrency = 1"), dear=at(dear))
         run = begin(project, "cheap, dear", when_spent="next", concurrency="1")
@@ -190,27 +190,27 @@ def test_a_spent_stage_may_be_passed_over(project: Project) -> None:
         assert [(vote.by, vote.reason) for vote in one.votes] == [("cheap", "budget"), ("dear", None)]
 
 
-def test_the_stacks_own_budget_holds_over_all_stages(project: Project) -> None:
+def test_the_budget_of_the_stack_covers_all_stages(project: Project) -> None:
     with scripted(says(0)) as cheap, scripted(says(1)) as dear, here_on(project) as runs:
         configure(project, cheap=at(cheap), dear=at(dear))
         found = runs.work(begin(project, "cheap:correct, dear", max_calls="5"))
         assert (found.state, len(cheap.received) + len(dear.received)) == ("paused", 5)
 
 
-def test_stages_for_types_are_asked_about_these_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stages_for_types_get_only_these_types(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "own"))
     kinds = ["A1", "B2", "A3", "B1", None, "D2"]
-    given = [{**row, "type": kind and kind[0], "subtype": kind} for row, kind in zip(rows(6), kinds, strict=True)]
-    project = make_project(tmp_path, given)
+    typed_rows = [{**row, "type": kind and kind[0], "subtype": kind} for row, kind in zip(rows(6), kinds, strict=True)]
+    project = make_project(tmp_path, typed_rows)
     with scripted(says(0, 1, 2, 3, 4, 5)) as cheap, scripted(says()) as dear, here_on(project) as runs:
         configure(project, cheap=at(cheap), dear=at(dear))
         runs.work(begin(project, "cheap:both@A/B2, dear:both@B/D"))
-        assert (asked(cheap), asked(dear)) == ([0, 1, 2], [3, 5])
+        assert (requested_items(cheap), requested_items(dear)) == ([0, 1, 2], [3, 5])
         assert words(project)[4] == "abstain None"
         assert [line.reason for line in verdict_lines(project, "s")][4] == "no_stage"
 
 
-def test_a_verifier_that_stands_in_two_places_is_asked_once(project: Project) -> None:
+def test_a_verifier_in_two_stages_is_called_once(project: Project) -> None:
     with scripted(says(0)) as cheap, scripted(says(1)) as dear, here_on(project) as runs:
         configure(project, cheap=at(cheap), dear=at(dear))
         runs.work(begin(project, "cheap:correct, dear:correct, cheap"))
@@ -241,7 +241,7 @@ def test_calls_are_in_flight_together(project: Project) -> None:
         assert sent[0][0] < 12
 
 
-def test_identity_is_of_stages_and_their_verifiers(project: Project) -> None:
+def test_the_identity_includes_stages_and_their_verifiers(project: Project) -> None:
     url = 'base_url = "http://h:1/v1"\n'
     configure(project, a=url, b=url)
     one = identity(stack(project, "rules:correct, a, b"))
@@ -253,7 +253,7 @@ def test_identity_is_of_stages_and_their_verifiers(project: Project) -> None:
     assert identity(stack(project, "rules:correct, a, b")) != one
 
 
-def test_budgets_are_the_stages_own(project: Project) -> None:
+def test_each_stage_has_its_own_budget(project: Project) -> None:
     url = 'base_url = "http://h:1/v1"\n'
     configure(project, a=url + "max_cost = 2\nrpm = 60\nconcurrency = 3", b=url + "max_calls = 7\nconcurrency = 40")
     made = stack(project, "rules, a, b", max_cost="2.5")
@@ -262,9 +262,7 @@ def test_budgets_are_the_stages_own(project: Project) -> None:
     assert (limits["a"].max_cost, limits["a"].rpm, limits["b"].max_calls) == (2, 60, 7)
 
 
-def test_nobody_is_asked_before_every_stages_server_and_template_is_accepted(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_stage_server_and_template_needs_trust_first(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     from workbench.verifiers.reward import local
 
     monkeypatch.setattr(local, "installed", lambda *packages, hint: "1")
@@ -297,7 +295,7 @@ def test_nobody_is_asked_before_every_stages_server_and_template_is_accepted(
         ("rules:maybe", "'maybe' decides nothing"),
     ],
 )
-def test_what_is_no_stack_is_refused(project: Project, stages: str, said: str) -> None:
+def test_an_invalid_stack_is_rejected(project: Project, stages: str, said: str) -> None:
     configure(project, a='base_url = "http://h:1/v1"')
     with project.path.with_name("workbench.toml").open("a") as stream:
         stream.write('[verifiers.self]\nkind = "stack"\nstages = ["a", "self"]\n')
@@ -317,7 +315,7 @@ def test_a_list_in_the_settings_file_is_a_stack(project: Project) -> None:
             construct_verifier(resolve_verifier(project, "judge-panel", {"members": "dear,both"}))
 
 
-def test_its_calls_can_be_seen_and_reckoned_before(project: Project) -> None:
+def test_calls_can_be_previewed_and_estimated(project: Project) -> None:
     url = 'base_url = "http://h:1/v1"\n'
     configure(project, a=url, b=url)
     assert [one.role for one in preview_calls(project, "stack", {"stages": "rules, a:correct, b"})] == [
@@ -344,7 +342,7 @@ def test_workers_that_cannot_start_pause_the_run(project: Project, monkeypatch: 
 @pytest.mark.few(3)
 @pytest.mark.parametrize("answers", [1, 4, 7])
 def test_kill_9_repeats_no_answered_call(project: Project, answers: int) -> None:
-    """The runner is killed while calls of both stages are in flight; every reply that was committed is used."""
+    """The runner is killed with calls of both stages in flight; every committed reply is reused."""
 
     with scripted(says(0, 1), latency_s=0.05) as cheap, scripted(says(2), latency_s=0.05) as dear:
         configure(project, cheap=at(cheap, "concurrency = 2"), dear=at(dear, "concurrency = 1"))

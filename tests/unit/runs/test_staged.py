@@ -1,4 +1,4 @@
-"""Verifiers of two stages: what workers are asked, what they are not asked again, and what survives."""
+"""Two-stage verifiers: which items reach the workers, which are reused, and what survives a kill."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def options(project: Project) -> dict[str, str]:
     return {"journal": str(project.path.with_name("journal")), "ms": "1"}
 
 
-def asked(project: Project) -> list[int]:
-    """Row ids of the items that workers were asked, in order."""
+def worker_items(project: Project) -> list[int]:
+    """Return the row ids of the items that workers received, in order."""
     journal = project.path.with_name("journal")
     return [int(line) for line in journal.read_text().split()] if journal.exists() else []
 
@@ -59,7 +59,7 @@ def add(project: Project, *completions: str, dataset: str = "sample") -> None:
 
 
 def run(project: Project, kind: str = "staged") -> RunInfo:
-    """Claim the database, so that no other process becomes its runner, and do the whole run here."""
+    """Claim the database, so that no other process becomes its runner, and do the whole run in this one."""
     lease = Lease.acquire(project.database)
     assert lease is not None
     info = start(project, kind, options(project), workers=2)
@@ -82,7 +82,7 @@ def test_each_stage_decides_its_items(project: Project) -> None:
     line = lines(project)[1]
     assert (line.verdict, line.score, line.reason, line.rule) == ("incorrect", 0.25, "compared", "staged.later")
     assert (line.candidate_final, line.candidate_span, line.detail) == ("later a", (0, 7), "apart")
-    assert asked(project) == [2]
+    assert worker_items(project) == [2]
 
 
 def test_workers_are_started_only_when_an_item_needs_one(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,7 +95,7 @@ def test_equal_comparisons_are_made_once(project: Project) -> None:
     add(project, *["later a", "later b"] * 20)
     ended = run(project)
     assert (ended.done, ended.reasons) == (40, {"compared": 40})
-    assert sorted(asked(project)) == [1, 2]
+    assert sorted(worker_items(project)) == [1, 2]
     assert [line.candidate_final for line in lines(project)] == ["later a", "later b"] * 20
 
 
@@ -105,17 +105,17 @@ def test_what_has_no_first_stage_is_asked_of_every_item(project: Project) -> Non
     assert sorted(asked(project)) == [1, 2, 3, 4]
 
 
-def test_another_version_or_configuration_asks_anew(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_version_or_configuration_is_not_cached(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     add(project, "later a")
     run(project)
     monkeypatch.setenv("STAGED_VERSION", "2")
     run(project)
-    assert asked(project) == [1, 1]
+    assert worker_items(project) == [1, 1]
     lease = Lease.acquire(project.database)
     assert lease is not None
     start(project, "staged", {**options(project), "ms": "2"}, name="slower")
     Runner(project.database, lease).work()
-    assert asked(project) == [1, 1, 1]
+    assert worker_items(project) == [1, 1, 1]
 
 
 @pytest.mark.few(4)
@@ -139,11 +139,11 @@ def test_a_bomb_in_the_second_stage_costs_only_its_own_verdict(
     assert [line.reason for line in lines(project)] == ["compared", reason, *["quick"] * 5, "compared"]
     add(project, bomb, dataset="again")
     run(project)
-    assert len(asked(project)) == 4
+    assert len(worker_items(project)) == 4
 
 
 @pytest.mark.soak
-def test_items_that_had_no_more_time_are_counted_and_judged_again(project: Project) -> None:
+def test_items_that_ran_out_of_time_are_counted_and_judged_again(project: Project) -> None:
     add(project, "later a", "later hang", "now")
     ended = run(project)
     assert ended.timeouts == {"cpu": 1}
@@ -162,7 +162,7 @@ def test_items_that_had_no_more_time_are_counted_and_judged_again(project: Proje
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize(("ask", "state"), [(pause, "paused"), (cancel, "cancelled")])
-def test_a_request_stops_both_stages_and_resume_goes_on(project: Project, ask: Any, state: str) -> None:
+def test_a_request_stops_both_stages_and_resume_continues_them(project: Project, ask: Any, state: str) -> None:
     add(project, *[f"later {number}" for number in range(20)], *["now"] * 20)
     lease = Lease.acquire(project.database)
     assert lease is not None
@@ -181,7 +181,7 @@ def test_a_request_stops_both_stages_and_resume_goes_on(project: Project, ask: A
 
 
 @pytest.mark.soak
-def test_a_killed_runner_loses_nothing_stored_and_asks_nothing_stored_again(tmp_path: Path) -> None:
+def test_a_killed_runner_loses_and_repeats_no_stored_result(tmp_path: Path) -> None:
     project = make_project(tmp_path)
     add(project, *[f"later {number}" if number % 2 else "now" for number in range(1_000)])
     with runner_ends(project):
@@ -192,8 +192,8 @@ def test_a_killed_runner_loses_nothing_stored_and_asks_nothing_stored_again(tmp_
             kill(until_writing(project, info.run, 1_000))
             now = stored(project, info.run)
             assert kept < now
-            assert not kept & set(asked(project)[read:])
-            kept, read = now, len(asked(project))
+            assert not kept & set(worker_items(project)[read:])
+            kept, read = now, len(worker_items(project))
             start(project, "staged", options(project), workers=2)
         hurry()
         ended = wait(project, info.run)
@@ -284,7 +284,7 @@ def test_a_request_ends_the_workers_at_once(sink: Sink) -> None:
 
 
 @pytest.mark.parametrize(("text", "most"), [("later {}", 10), ("later", 10), ("later {}" + 100 * ".", 5)])
-def test_few_items_wait_at_any_time(sink: Sink, monkeypatch: pytest.MonkeyPatch, text: str, most: int) -> None:
+def test_the_queue_of_items_is_bounded(sink: Sink, monkeypatch: pytest.MonkeyPatch, text: str, most: int) -> None:
     monkeypatch.setattr(local, "MAX_WAITING_ITEMS", 10)
     monkeypatch.setattr(local, "MAX_WAITING_CHARACTERS", 500)
     sink.go_on.set()

@@ -1,4 +1,4 @@
-"""Whose stored replies a run takes: its own server's, unless it is to ask again or they said nothing."""
+"""Reuse of stored replies: only from the same server, unless the run retries or they had no verdict."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def no() -> Iterator[ScriptedServer]:
         yield made
 
 
-def test_two_servers_of_one_models_name_have_each_their_own_replies(
+def test_servers_with_the_same_model_name_do_not_share_replies(
     runs: HereRunner, yes: ScriptedServer, no: ScriptedServer
 ) -> None:
     assert runs.start(yes.url, "a").verdicts == ALL_YES
@@ -75,7 +75,7 @@ def test_a_judges_name_belongs_to_its_server(runs: HereRunner, yes: ScriptedServ
     assert len(no.received) == 0
 
 
-def test_asking_again_takes_verdicts_back_and_no_reply_that_is_stored(runs: HereRunner) -> None:
+def test_asking_again_retracts_verdicts_and_keeps_stored_replies(runs: HereRunner) -> None:
     words = ["Yes"]
     with scripted(lambda _: words[0]) as server:
         first = runs.start(server.url, "a")
@@ -99,7 +99,7 @@ def test_asking_again_takes_verdicts_back_and_no_reply_that_is_stored(runs: Here
         start(runs.project, "exact", ask_again=True)
 
 
-def test_a_killed_run_that_asks_again_asks_nothing_twice(runs: HereRunner, yes: ScriptedServer) -> None:
+def test_a_killed_retry_repeats_no_request(runs: HereRunner, yes: ScriptedServer) -> None:
     runs.start(yes.url)
     again = runs.ask_again(yes.url, max_calls=ITEMS + 3)
     assert (again.state, again.done, len(yes.received)) == ("paused", 3, ITEMS + 3)
@@ -114,7 +114,7 @@ def judged(runs: HereRunner, url: str, name: str, **options: str) -> RunInfo:
     return runs.work(start(runs.project, "llm-judge", chosen, name).run)
 
 
-def test_what_a_reader_could_not_read_is_asked_again_by_it_and_read_by_others(runs: HereRunner) -> None:
+def test_unparsed_replies_are_reused_by_other_parsers(runs: HereRunner) -> None:
     words = ["So Yes."]
     with scripted(lambda _: words[0]) as server:
         first = judged(runs, server.url, "a")
@@ -126,7 +126,7 @@ def test_what_a_reader_could_not_read_is_asked_again_by_it_and_read_by_others(ru
         # A new name is no way to be given an unreadable reply again.
         assert judged(runs, server.url, "c").verdicts == ALL_NO
         assert len(server.received) == 2 * ITEMS
-        # The verdicts that stand are not repeated but by request; what was asked anew meanwhile is there.
+        # Current verdicts are repeated only by request; replies requested since then are reused.
         assert judged(runs, server.url, "a").reasons == {"unparsed": ITEMS}
         assert runs.resume(first.run, retry_unread=True).verdicts == ALL_NO
         assert len(server.received) == 2 * ITEMS
@@ -142,7 +142,7 @@ def test_what_a_reader_could_not_read_is_asked_again_by_it_and_read_by_others(ru
         ("Hm.", "unparsed"),
     ],
 )
-def test_replies_without_a_verdict_are_asked_for_again_by_request(
+def test_replies_without_a_verdict_are_repeated_by_request(
     runs: HereRunner, reply: str | Scripted, reason: str
 ) -> None:
     answers: list[str | Scripted] = [reply]
@@ -154,7 +154,7 @@ def test_replies_without_a_verdict_are_asked_for_again_by_request(
         assert len(server.received) == 2 * ITEMS
 
 
-def test_a_name_from_before_servers_counted_goes_on_and_takes_the_server_it_is_given(
+def test_an_older_name_without_a_server_takes_the_current_one(
     runs: HereRunner, yes: ScriptedServer, no: ScriptedServer
 ) -> None:
     judge = {"base_url": yes.url, "model": "m", "strategy": "vanilla"}
@@ -172,10 +172,8 @@ def test_a_name_from_before_servers_counted_goes_on_and_takes_the_server_it_is_g
         start(runs.project, "llm-judge", {**judge, "base_url": no.url})
 
 
-def test_a_judge_goes_on_with_the_version_of_its_template_that_it_was_bound_to(
-    runs: HereRunner, yes: ScriptedServer
-) -> None:
-    """Databases from before templates had versions don't say which: it was the first."""
+def test_a_judge_keeps_the_template_version_it_is_bound_to(runs: HereRunner, yes: ScriptedServer) -> None:
+    """Databases from before templates had versions record none: it was the first."""
     judge = {"base_url": yes.url, "model": "m"}
     first = start(runs.project, "llm-judge", {**judge, "template_version": "1"}, "a", Selection(limit=2))
     runs.work(first.run)

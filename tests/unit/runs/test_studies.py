@@ -1,4 +1,4 @@
-"""Sweeps from a server to the report, through real runs in the background."""
+"""Sweeps from a server to the report, in real background runs."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_points_vary_one_option_at_a_time_or_all_together() -> None:
         sweep_points({name: [str(number) for number in range(30)] for name in ("depth", "delta")}, grid=True)
 
 
-def test_nothing_starts_where_one_point_is_wrong(project: Project, server: ScriptedServer) -> None:
+def test_nothing_starts_if_one_point_is_invalid(project: Project, server: ScriptedServer) -> None:
     options = {**SMALL, "base_url": server.url}
     with pytest.raises(UsageError, match="depth: it is a whole number from 1 to 9"):
         start_sweep(project, "llm-judge", [{"depth": "2"}, {"depth": "12"}], options)
@@ -83,7 +83,7 @@ def test_nothing_starts_where_one_point_is_wrong(project: Project, server: Scrip
     assert server.received == []
 
 
-def test_a_sweep_pays_only_for_what_is_new_and_goes_on(project: Project, server: ScriptedServer) -> None:
+def test_a_sweep_pays_only_for_new_points_and_resumes(project: Project, server: ScriptedServer) -> None:
     options = {**SMALL, "base_url": server.url}
     points = sweep_points({"rollouts": ["1", "2"]}, grid=False)
 

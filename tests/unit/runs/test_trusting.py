@@ -1,4 +1,4 @@
-"""A database or settings file from somebody else sends nothing anywhere before its user has agreed."""
+"""A database or settings file of another user sends no request until this user trusts it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project
 
 
 def other_user(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """From now on somebody else works here, who has accepted nothing."""
+    """Become another user, who has accepted nothing."""
     monkeypatch.setenv(FOLDER_VARIABLE, str(folder / "somebody-else"))
 
 
@@ -54,7 +54,7 @@ def ended(project: Project, info: RunInfo) -> str:
 
 
 @pytest.mark.soak
-def test_a_settings_file_waits_for_its_user(project: Project, server: ScriptedServer) -> None:
+def test_a_settings_file_needs_trust(project: Project, server: ScriptedServer) -> None:
     configure(project, server)
     with pytest.raises(NotTrustedError, match=server.url):
         start(project, "judge")
@@ -68,19 +68,19 @@ def test_a_settings_file_waits_for_its_user(project: Project, server: ScriptedSe
     assert start(project, "judge").reused == ITEMS
 
 
-def test_options_given_by_hand_are_accepted_and_remembered(project: Project, server: ScriptedServer) -> None:
+def test_typed_options_are_trusted_and_remembered(project: Project, server: ScriptedServer) -> None:
     assert ended(project, start(project, "llm-judge", by_hand(server), "named")) == "complete"
     assert start(project, "named").reused == ITEMS
 
 
-def test_a_hand_written_address_does_not_vouch_for_the_file_s_key(project: Project, server: ScriptedServer) -> None:
+def test_a_typed_address_does_not_trust_the_key_of_the_file(project: Project, server: ScriptedServer) -> None:
     configure(project, server, 'api_key_env = "AWS_SECRET_ACCESS_KEY"\n')
     start(project, "llm-judge", by_hand(server), "named")
     with pytest.raises(NotTrustedError, match="AWS_SECRET_ACCESS_KEY"):
         start(project, "judge", {"base_url": server.url})
 
 
-def test_a_database_from_somebody_else_sends_nothing(
+def test_a_foreign_database_sends_nothing(
     project: Project, server: ScriptedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = start(project, "llm-judge", by_hand(server), "theirs")
@@ -96,7 +96,7 @@ def test_a_database_from_somebody_else_sends_nothing(
     start(project, "theirs")
 
 
-def test_a_runner_leaves_a_queued_run_that_nobody_here_accepted(
+def test_a_runner_skips_an_untrusted_queued_run(
     project: Project, server: ScriptedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = start(project, "llm-judge", by_hand(server), "theirs")
@@ -116,7 +116,7 @@ def test_a_runner_leaves_a_queued_run_that_nobody_here_accepted(
     assert len(server.received) == asked
 
 
-def test_a_kind_keeps_its_name_whatever_a_file_says(project: Project, server: ScriptedServer) -> None:
+def test_a_settings_file_cannot_rename_a_kind(project: Project, server: ScriptedServer) -> None:
     path = project.path.with_name("workbench.toml")
     path.write_text(f'[verifiers.exact]\nkind = "llm-judge"\nbase_url = "{server.url}"\nmodel = "m"\n')
     assert wait(project, start(project, "exact").run).kind == "exact"

@@ -1,4 +1,4 @@
-"""Nothing of a trial stays, also of one whose process was killed."""
+"""Trials leave nothing behind, even if their process is killed."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def killed_midway(project: Project, url: str, asked: threading.Event) -> None:
     process.wait()
 
 
-def test_what_a_model_said_of_each_item_is_there(project: Project) -> None:
+def test_a_trial_has_the_reply_for_each_item(project: Project) -> None:
     with scripted(lambda _: "Because. Yes") as server:
         options = {"base_url": server.url, "model": "m"}
         trial = try_out(project, "llm-judge", options, Selection(), trust=True)
@@ -71,9 +71,7 @@ def test_what_a_model_said_of_each_item_is_there(project: Project) -> None:
         (429, {"error": {"message": "none left", "type": "insufficient_quota"}}, "Try again later."),
     ],
 )
-def test_a_trial_that_was_refused_speaks_of_no_run(
-    project: Project, status: int, body: dict[str, object], advice: str
-) -> None:
+def test_a_rejected_trial_mentions_no_run(project: Project, status: int, body: dict[str, object], advice: str) -> None:
     with scripted(lambda _: Scripted(status=status, body=body)) as server:
         options = {"base_url": server.url, "model": "m"}
         trial = try_out(project, "llm-judge", options, Selection(), trust=True)
@@ -81,7 +79,7 @@ def test_a_trial_that_was_refused_speaks_of_no_run(
     assert "the run" not in (trial.message or "")
 
 
-def test_a_trial_killed_midway_is_listed_nowhere_and_goes_when_its_runner_rests(project: Project) -> None:
+def test_a_killed_trial_is_hidden_and_removed_by_its_runner(project: Project) -> None:
     asked, go_on = threading.Event(), threading.Event()
 
     def answer(_: Received) -> str:
@@ -99,7 +97,7 @@ def test_a_trial_killed_midway_is_listed_nowhere_and_goes_when_its_runner_rests(
 
 
 @pytest.mark.soak
-def test_a_trial_whose_runner_was_killed_too_goes_with_the_next_run(project: Project) -> None:
+def test_a_trial_with_a_killed_runner_is_removed_by_the_next_run(project: Project) -> None:
     asked, go_on = threading.Event(), threading.Event()
 
     def answer(_: Received) -> str:

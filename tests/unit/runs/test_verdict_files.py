@@ -1,4 +1,4 @@
-"""Verdicts that come in files: a run a verifier, nothing twice, nothing over another."""
+"""Imported verdict files: one run per verifier, no duplicates, nothing overwritten."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def write(tmp_path: Path, lines: Iterable[Any], name: str = "v.jsonl") -> Path:
     return path
 
 
-def said(item: int, verdict: str | None = "correct", **more: Any) -> dict[str, Any]:
+def verdict_row(item: int, verdict: str | None = "correct", **more: Any) -> dict[str, Any]:
     return {"completion_id": f"c{item}", "verifier": "theirs", "verdict": verdict, **more}
 
 
@@ -43,7 +43,10 @@ def test_each_verifier_of_a_file_gets_a_complete_run(project: Project, tmp_path:
     path = write(
         tmp_path,
         [
-            *(said(n, "correct" if n % 2 == 0 else "incorrect", reason="own_code", detail="why") for n in range(6)),
+            *(
+                verdict_row(n, "correct" if n % 2 == 0 else "incorrect", reason="own_code", detail="why")
+                for n in range(6)
+            ),
             *({"completion_id": f"c{n}", "verifier": "Org/model-1", "score": n / 10} for n in range(4)),
         ],
     )
@@ -59,8 +62,8 @@ def test_each_verifier_of_a_file_gets_a_complete_run(project: Project, tmp_path:
     ]
 
 
-def test_taken_twice_or_in_parts_it_is_the_same(project: Project, tmp_path: Path) -> None:
-    first, rest = write(tmp_path, map(said, range(4)), "a"), write(tmp_path, map(said, range(6)), "b")
+def test_repeated_or_partial_imports_give_the_same_result(project: Project, tmp_path: Path) -> None:
+    first, rest = write(tmp_path, map(verdict_row, range(4)), "a"), write(tmp_path, map(verdict_row, range(6)), "b")
     import_verdicts(project, first)
     again = import_verdicts(project, rest)
     assert (again.imported, again.unchanged) == (2, 4)
@@ -69,35 +72,33 @@ def test_taken_twice_or_in_parts_it_is_the_same(project: Project, tmp_path: Path
     assert (third.imported, third.unchanged, [*verdict_lines(project, "theirs")]) == (0, 6, before)
 
 
-def test_another_verdict_in_its_place_is_refused_unless_it_is_of_another_version(
-    project: Project, tmp_path: Path
-) -> None:
-    import_verdicts(project, write(tmp_path, [said(0)]))
-    other = write(tmp_path, [said(0, "incorrect"), said(1), said(1, "incorrect")])
+def test_a_conflicting_verdict_is_rejected_unless_of_another_version(project: Project, tmp_path: Path) -> None:
+    import_verdicts(project, write(tmp_path, [verdict_row(0)]))
+    other = write(tmp_path, [verdict_row(0, "incorrect"), verdict_row(1), verdict_row(1, "incorrect")])
     report = import_verdicts(project, other)
     assert (report.imported, report.refused) == (1, 2)
     assert [refusal.line for refusal in report.refusals] == [1, 3]
-    newer = import_verdicts(project, write(tmp_path, [said(0, "incorrect")]), version="2")
+    newer = import_verdicts(project, write(tmp_path, [verdict_row(0, "incorrect")]), version="2")
     assert newer.refused == 0
     assert [line.verdict for line in verdict_lines(project, "theirs")] == ["incorrect"]
 
 
-def test_lines_that_cannot_be_taken_are_named_and_the_others_stay(project: Project, tmp_path: Path) -> None:
+def test_invalid_lines_are_named_and_the_others_imported(project: Project, tmp_path: Path) -> None:
     path = write(
         tmp_path,
         [
-            said(0),
+            verdict_row(0),
             "{not json",
-            said(99),
-            said(1, None),
-            said(1, "maybe"),
+            verdict_row(99),
+            verdict_row(1, None),
+            verdict_row(1, "maybe"),
             {"completion_id": "c2", "verdict": "correct"},
-            {**said(3), "verifier": "rules"},
-            {**said(3), "verifier": "a b; DROP TABLE runs"},
+            {**verdict_row(3), "verifier": "rules"},
+            {**verdict_row(3), "verifier": "a b; DROP TABLE runs"},
             '{"completion_id": "c4", "verifier": "theirs", "score": NaN}',
             '{"completion_id": "c4", "verifier": "theirs", "score": 1e999}',
-            {**said(4), "ms": -1},
-            said(5),
+            {**verdict_row(4), "ms": -1},
+            verdict_row(5),
         ],
     )
     report = import_verdicts(project, path)
@@ -114,39 +115,39 @@ def test_lines_that_cannot_be_taken_are_named_and_the_others_stay(project: Proje
     ]
 
 
-def test_an_id_in_two_data_sets_needs_one_of_them(tmp_path: Path) -> None:
+def test_an_id_in_two_datasets_needs_a_dataset(tmp_path: Path) -> None:
     rows = numbered(2)
     project = make_project(tmp_path, [*rows, *({**row, "dataset": "other"} for row in rows)])
-    path = write(tmp_path, [said(0), said(1, dataset="other")])
+    path = write(tmp_path, [verdict_row(0), verdict_row(1, dataset="other")])
     report = import_verdicts(project, path)
     assert (report.imported, report.refused) == (1, 1)
     assert import_verdicts(project, path, dataset="sample").imported == 1
 
 
-def test_what_came_in_a_file_can_not_be_run(project: Project, tmp_path: Path) -> None:
-    run = import_verdicts(project, write(tmp_path, [said(0)])).verifiers["theirs"]
+def test_an_imported_verifier_cannot_be_run(project: Project, tmp_path: Path) -> None:
+    run = import_verdicts(project, write(tmp_path, [verdict_row(0)])).verifiers["theirs"]
     with pytest.raises(UsageError, match="were imported from a file; it can't be run here"):
         verifying.start(project, "theirs")
     with pytest.raises(UsageError, match="were imported from a file; it can't be run here"):
         verifying.resume(project, run)
 
 
-def test_a_name_that_runs_here_is_no_name_for_a_file(project: Project, tmp_path: Path) -> None:
+def test_a_name_of_a_local_verifier_is_rejected(project: Project, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="runs here"):
-        import_verdicts(project, write(tmp_path, [said(0)]), name="rules")
+        import_verdicts(project, write(tmp_path, [verdict_row(0)]), name="rules")
 
 
-def test_a_name_that_looks_like_anothers_is_no_name_for_a_file(project: Project, tmp_path: Path) -> None:
-    assert import_verdicts(project, write(tmp_path, [said(0)])).imported == 1
+def test_a_confusable_name_is_rejected(project: Project, tmp_path: Path) -> None:
+    assert import_verdicts(project, write(tmp_path, [verdict_row(0)])).imported == 1
     for name in ("rul\u0435s", "Rules", "Theirs", "\uff54heirs"):
-        (refused,) = import_verdicts(project, write(tmp_path, [said(0, verifier=name)])).refusals
+        (refused,) = import_verdicts(project, write(tmp_path, [verdict_row(0, verifier=name)])).refusals
         assert refused.field == "verifier"
         with pytest.raises(UsageError, match="look"):
-            import_verdicts(project, write(tmp_path, [said(0)]), name=name)
-    assert import_verdicts(project, write(tmp_path, [said(0, verifier="theirs-2")])).imported == 1
+            import_verdicts(project, write(tmp_path, [verdict_row(0)]), name=name)
+    assert import_verdicts(project, write(tmp_path, [verdict_row(0, verifier="theirs-2")])).imported == 1
 
 
-def test_hints_name_options_that_are_there(project: Project, tmp_path: Path) -> None:
+def test_hints_name_existing_options(project: Project, tmp_path: Path) -> None:
     nobodys = write(tmp_path, [{"completion_id": "c1", "verdict": "correct"}])
     (refused,) = import_verdicts(project, nobodys).refusals
     with pytest.raises(UsageError) as named_so:
@@ -156,10 +157,10 @@ def test_hints_name_options_that_are_there(project: Project, tmp_path: Path) -> 
         assert option in CliRunner().invoke(root, ["verdicts", "--help"]).output
 
 
-def test_an_import_that_ended_early_is_finished_by_the_next(
+def test_an_interrupted_import_is_finished_by_the_next(
     project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = write(tmp_path, map(said, range(6)))
+    path = write(tmp_path, map(verdict_row, range(6)))
     with monkeypatch.context() as patch:
         patch.setattr(verdict_files, "_store", _failing_after(verdict_files._store, 1))
         patch.setattr(verdict_files, "batches", partial(batches, most=3))
@@ -183,9 +184,9 @@ def _failing_after(store: Any, times: int) -> Any:
     return attempt
 
 
-def test_what_the_command_prints_it_takes_again(project: Project, tmp_path: Path) -> None:
+def test_the_output_of_the_command_can_be_imported(project: Project, tmp_path: Path) -> None:
     runner = CliRunner()
-    import_verdicts(project, write(tmp_path, [said(n, "abstain", reason="unclear") for n in range(3)]))
+    import_verdicts(project, write(tmp_path, [verdict_row(n, "abstain", reason="unclear") for n in range(3)]))
     printed = runner.invoke(root, ["verdicts", str(project.path), "--verifier", "theirs"])
     (tmp_path / "out.jsonl").write_text(printed.stdout)
     (tmp_path / "other").mkdir()
@@ -199,7 +200,7 @@ def test_what_the_command_prints_it_takes_again(project: Project, tmp_path: Path
 @pytest.mark.parametrize(
     "arguments", [["import"], ["print", "v.jsonl"], ["import", "v.jsonl", "--evidence"], ["--dataset", "x"], []]
 )
-def test_arguments_that_do_not_go_together_are_refused(project: Project, arguments: list[str]) -> None:
+def test_incompatible_arguments_are_rejected(project: Project, arguments: list[str]) -> None:
     assert CliRunner().invoke(root, ["verdicts", str(project.path), *arguments]).exit_code == 2
 
 
@@ -209,7 +210,7 @@ def one_item(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 
 @given(st.binary(max_size=200))
-def test_any_bytes_are_refused_in_words(one_item: Project, content: bytes) -> None:
+def test_any_invalid_bytes_are_rejected_with_a_message(one_item: Project, content: bytes) -> None:
     path = one_item.path.with_name("v.jsonl")
     path.write_bytes(content)
     with suppress(FormatError):

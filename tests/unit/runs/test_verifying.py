@@ -61,7 +61,7 @@ def test_a_name_is_bound_to_one_configuration(project: Project) -> None:
     assert kinds["exact"].configured == []
 
 
-def test_what_cannot_be_run_leaves_nothing(project: Project) -> None:
+def test_a_run_that_cannot_start_stores_nothing(project: Project) -> None:
     with pytest.raises(UsageError, match="no verifier named 'exakt'"):
         start(project, "exakt")
     with pytest.raises(UsageError, match="no option 'colour'"):
@@ -103,14 +103,14 @@ def test_verdicts_of_an_unknown_verifier_name_the_known_ones(project: Project) -
         verdict_files.verdict_lines(project, "exact", 9)
 
 
-def test_nothing_chosen_stores_no_run_and_starts_no_runner(project: Project) -> None:
+def test_an_empty_selection_stores_no_run_and_starts_no_runner(project: Project) -> None:
     with pytest.raises(UsageError, match="No item has the dataset 'none'"):
         start(project, "exact", selection=Selection((parse_condition("dataset=none"),)))
     assert runs(project) == []
     assert runner_pid(project) is None
 
 
-def test_a_start_joins_the_run_at_work(project: Project, other: Project) -> None:
+def test_a_start_joins_the_active_run(project: Project, other: Project) -> None:
     info = start(project, "slow")
     until_writing(project, info.run, ITEMS)
     joined = start(other, "slow")
@@ -152,7 +152,7 @@ def test_pause_cancel_and_resume_from_two_front_ends(project: Project, other: Pr
     assert wait(project, info.run).done == ITEMS
 
 
-def test_without_a_runner_the_front_end_settles_the_run_itself(project: Project) -> None:
+def test_without_a_runner_the_front_end_updates_the_run_itself(project: Project) -> None:
     info = start(project, "slow")
     kill(until_writing(project, info.run, ITEMS))
     assert not run_info(project, info.run).alive
@@ -161,7 +161,7 @@ def test_without_a_runner_the_front_end_settles_the_run_itself(project: Project)
     assert runner_pid(project) is None
 
 
-def test_kills_lose_and_repeat_nothing(project: Project, tmp_path: Path) -> None:
+def test_killed_runners_lose_and_repeat_nothing(project: Project, tmp_path: Path) -> None:
     journal = tmp_path / "journal"
     kept: set[int] = set()
     read = 0
@@ -181,7 +181,7 @@ def test_kills_lose_and_repeat_nothing(project: Project, tmp_path: Path) -> None
     check(project)
 
 
-def test_who_waits_starts_another_runner(project: Project) -> None:
+def test_waiting_starts_another_runner(project: Project) -> None:
     info = start(project, "slow-apart", workers=2)
     pids: list[int] = []
 
@@ -198,7 +198,7 @@ def test_who_waits_starts_another_runner(project: Project) -> None:
     check(project)
 
 
-def test_a_runner_told_to_end_leaves_its_run_queued(project: Project) -> None:
+def test_a_terminated_runner_leaves_its_run_queued(project: Project) -> None:
     info = start(project, "slow")
     kill(until_writing(project, info.run, ITEMS), signal.SIGTERM)
     left = run_info(project, info.run)
@@ -209,7 +209,7 @@ def test_a_runner_told_to_end_leaves_its_run_queued(project: Project) -> None:
 
 
 @pytest.mark.soak
-def test_a_verifier_that_ends_the_runner_again_and_again_fails(project: Project) -> None:
+def test_a_verifier_that_keeps_killing_the_runner_fails(project: Project) -> None:
     add_items(project.database, [{"dataset": "moods", "completion": "crash"}])
     info = start(project, "moody-inline", selection=Selection((parse_condition("dataset=moods"),)))
     with pytest.raises(RunError, match="without a new verdict"):
@@ -217,7 +217,7 @@ def test_a_verifier_that_ends_the_runner_again_and_again_fails(project: Project)
     assert run_info(project, info.run).state == "failed"
 
 
-def test_a_plug_in_that_hangs_and_crashes_is_got_over(project: Project) -> None:
+def test_a_plugin_that_hangs_and_crashes_is_survived(project: Project) -> None:
     moods = ["fine", "hang", "crash", "raise", "fine"]
     add_items(project.database, [{"dataset": "moods", "completion": mood} for mood in moods])
     info = start(project, "moody", selection=Selection((parse_condition("dataset=moods"),)))
@@ -232,7 +232,7 @@ def test_a_plug_in_that_hangs_and_crashes_is_got_over(project: Project) -> None:
     ]
 
 
-def test_a_broken_plug_in_is_listed_with_the_reason(project: Project, tmp_path: Path) -> None:
+def test_a_broken_plugin_is_listed_with_the_reason(project: Project, tmp_path: Path) -> None:
     points = next((tmp_path / "site").glob("*.dist-info/entry_points.txt"))
     points.write_text(points.read_text() + "broken = no_such_module:Broken\n")
     kinds = {kind.name: kind for kind in verifying.kinds(project)}
@@ -249,7 +249,7 @@ def test_runs_are_listed_with_their_pace(project: Project) -> None:
     seen: list[RunInfo] = []
 
     def has_pace() -> bool:
-        # What is looked at is what was seen: the run goes on meanwhile, and may be over.
+        # The snapshot is compared, because the run continues and may already be over.
         seen[:] = watch.runs()
         return any(info.rate for info in seen)
 

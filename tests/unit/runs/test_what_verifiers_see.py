@@ -1,4 +1,4 @@
-"""What verifiers see of a row beside its texts, and judges that were bound before a default changed."""
+"""The fields of a row that verifiers get besides its texts, and judges that were bound before a default changed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def seen(project: Project) -> list[VerifierInput]:
     return inputs(project.database, items)
 
 
-def test_a_rows_own_fields_are_seen_where_they_are_text(tmp_path: Path) -> None:
+def test_text_fields_of_a_row_reach_the_verifier(tmp_path: Path) -> None:
     said = [
         {"language": "go", "difficulty": "interview", "function_name": "add", "reward": "discussion", "example": "1"},
         {"language": 7, "difficulty": None, "example": ["a"]},
@@ -38,7 +38,7 @@ def test_a_rows_own_fields_are_seen_where_they_are_text(tmp_path: Path) -> None:
         assert {one.language, one.difficulty, one.function_name, one.reward, one.example} == {None}
 
 
-def test_a_code_problem_says_language_function_difficulty_and_public_tests(tmp_path: Path) -> None:
+def test_code_problems_have_language_function_difficulty_and_tests(tmp_path: Path) -> None:
     problems = [
         {"task_id": "a", "prompt": "p", "entry_point": "add", "tests": ["assert add(1) == 2", "assert add(2) == 3"],
          "suites": {"public": ["assert add(1) == 2", {"input": "1\n", "output": "2\n"}]}, "difficulty": "competition"},
@@ -59,7 +59,7 @@ def test_a_code_problem_says_language_function_difficulty_and_public_tests(tmp_p
     assert c.example is None
 
 
-def test_a_search_that_was_bound_before_goes_on_as_it_was(tmp_path: Path) -> None:
+def test_a_previously_bound_search_keeps_its_settings(tmp_path: Path) -> None:
     with closing(make_project(tmp_path, numbered(1))) as project:
         options = {**SERVER, "strategy": "mcts"}
         before = construct_verifier(

@@ -1,4 +1,4 @@
-"""Reading the items a run still has to judge: the work grows with the items, not with its square."""
+"""Reading the pending items of a run: the cost grows linearly with the items."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def effort(project: Project, selection: Selection) -> int:
 
 
 @pytest.mark.parametrize("where", [[], ["dataset=sample"], ["gold=correct"], ["state=final"], ["question_id=q3"]])
-def test_twice_the_items_are_twice_the_work(tmp_path: Path, where: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reading_costs_grow_linearly(tmp_path: Path, where: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(verdicts, "_WINDOW", 20)
     selection = Selection(tuple(map(parse_condition, where)))
     efforts = []
@@ -46,7 +46,7 @@ def test_twice_the_items_are_twice_the_work(tmp_path: Path, where: list[str], mo
     assert efforts[1] < 2.5 * efforts[0]
 
 
-def test_items_come_in_the_order_of_import_with_their_texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_items_are_read_in_import_order_with_their_texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(verdicts, "_WINDOW", 7)
     monkeypatch.setattr(verdicts, "_TEXTS_PER_READ", 3)
     project = make_project(
@@ -71,7 +71,7 @@ def test_items_of_an_unfinished_import_are_not_judged(tmp_path: Path) -> None:
     project.close()
 
 
-def test_a_rows_own_examples_come_along(tmp_path: Path) -> None:
+def test_items_include_the_examples_of_their_row(tmp_path: Path) -> None:
     extras = [json.dumps({"example": ">>> f(1)\n2", "other": 1}), json.dumps({"example": ["a"]}), "{}", None]
     project = make_project(tmp_path, [{"extra": extra} for extra in extras])
     (items,) = verdicts.pending(project.database, 0, Selection())

@@ -1,4 +1,4 @@
-"""A plug-in package as pip would install it: a module and its entry point."""
+"""An installed plugin package: a module and its entry point."""
 
 from __future__ import annotations
 

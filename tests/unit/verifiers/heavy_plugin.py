@@ -1,4 +1,4 @@
-"""A plug-in verifier that has something to load and may take its time."""
+"""A plugin verifier that loads something and has a longer time limit."""
 
 from __future__ import annotations
 

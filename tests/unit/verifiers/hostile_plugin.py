@@ -1,4 +1,4 @@
-"""A plug-in verifier that does to its worker whatever the completion says."""
+"""A plugin verifier that does to its worker whatever the completion requests."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _sleep() -> None:
 
 
 def _compute_in_children() -> None:
-    """Computes in processes of its own, one after the other, and only waits itself."""
+    """Compute in child processes, one after the other, while this process only waits."""
     while True:
         child = os.fork()
         if child == 0:

@@ -1,4 +1,4 @@
-"""Judging items against a scripted server, through the real client and real HTTP."""
+"""Judges items against a scripted server with the real client over HTTP."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SECRET = b"a secret of thirty-two bytes ..."
 def judged_over_http(
     verifier: ServedVerifier, items: Sequence[VerifierInput], journal: MemoryJournal | None = None
 ) -> list[Judged | CallFailed]:
-    """What becomes of the items, all of them asked about at once."""
+    """Judge all items concurrently and return their results."""
 
     async def live() -> list[Judged | CallFailed]:
         kept = journal or MemoryJournal()

@@ -1,4 +1,4 @@
-"""Three hundred code snippets in ten languages, for what must not change code."""
+"""Three hundred code snippets in ten languages that must stay unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Control tokens of known vocabularies and unmistakable forms are broken; all else stays as it is."""
+"""Control tokens of known vocabularies and forms are broken; other text is unchanged."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def test_every_token_of_the_vocabulary_is_broken_and_has_a_source(family: dict[s
 
 
 @pytest.mark.parametrize("example", [text for one in VOCABULARY["names_in_code"] for text in one["examples"]])
-def test_names_in_code_stay(example: str) -> None:
+def test_names_in_code_are_unchanged(example: str) -> None:
     assert neutralised(example) == example
 
 
@@ -158,7 +158,7 @@ def test_ambiguous_tokens_are_tokens_of_a_family() -> None:
     assert {*VOCABULARY["ambiguous"]} <= {token for family in VOCABULARY["families"] for token in family["tokens"]}
 
 
-def test_tokens_one_behind_the_other_are_broken_all() -> None:
+def test_consecutive_tokens_are_all_broken() -> None:
     for text in ("".join(ALL), "".join(reversed(ALL)), "".join(a + b for a, b in pairwise(ALL))):
         found = neutralised(text)
         assert not [token for token in ALL if token in found]
@@ -215,7 +215,7 @@ UNTOUCHED = [
 
 
 @pytest.mark.parametrize("text", UNTOUCHED)
-def test_mathematics_and_code_without_a_token_stay_byte_for_byte(text: str) -> None:
+def test_mathematics_and_code_without_a_token_are_unchanged(text: str) -> None:
     assert neutralised(text) == text
 
 
@@ -235,25 +235,25 @@ def test_mathematics_and_code_without_a_token_stay_byte_for_byte(text: str) -> N
         ("7 /no_think", "7 /~no_think"),
     ],
 )
-def test_ambiguous_tokens_are_told_by_what_is_next_to_them(text: str, broken: str) -> None:
+def test_ambiguous_tokens_are_recognised_by_their_context(text: str, broken: str) -> None:
     assert neutralised(text) == broken.replace("~", BREAK)
     assert count_breaks(neutralised(text)) == broken.count("~")
 
 
-def test_three_hundred_code_snippets_stay_byte_for_byte() -> None:
+def test_code_snippets_are_unchanged() -> None:
     found = snippets()
     assert (len(found), len({language for language, _ in found})) == (300, 10)
     assert [code for _, code in found if neutralised(code) != code] == []
 
 
-def test_real_solutions_stay_byte_for_byte(shared_data: Path) -> None:
+def test_real_solutions_are_unchanged(shared_data: Path) -> None:
     lines = (shared_data / "code/solutions.jsonl").read_text(encoding="utf-8").splitlines()
     codes = [json.loads(line)["code"] for line in lines]
     assert [code for code in codes if neutralised(code) != code] == []
 
 
 @pytest.mark.parametrize("end", [0x10000, pytest.param(0x110000, marks=pytest.mark.soak)])
-def test_no_character_is_passed_over_that_a_reader_folds_to_ascii_or_drops(end: int) -> None:
+def test_every_character_that_tokenizers_fold_or_drop_is_handled(end: int) -> None:
     passed = [one for one in map(chr, range(0x80, end)) if neutralised(f"<{one}|im_end|>") == f"<{one}|im_end|>"]
     dropped = [one for one in passed if unicodedata.category(one)[0] == "C"]
     folded = [one for one in passed if unicodedata.normalize("NFKC", one) == ""]
@@ -262,7 +262,7 @@ def test_no_character_is_passed_over_that_a_reader_folds_to_ascii_or_drops(end: 
     assert "｜" not in kept
 
 
-def test_gaps_that_were_there_before_are_not_counted() -> None:
+def test_existing_gaps_are_not_counted() -> None:
     for text in ("1 <\u2009 2", "a[\u2009i]", "x\u2009y", "plain", "f(\u2009[EOS])"):
         assert count_breaks(text) == 0
 
@@ -284,7 +284,7 @@ PIECES = st.sampled_from(
 
 
 @given(st.lists(PIECES, max_size=30).map("".join) | st.text())
-def test_breaking_twice_breaks_no_more_and_adds_gaps_only(text: str) -> None:
+def test_breaking_is_idempotent_and_adds_only_gaps(text: str) -> None:
     found = neutralised(text)
     assert neutralised(found) == found
     assert found.replace(BREAK, "") == text.replace(BREAK, "")
@@ -293,7 +293,7 @@ def test_breaking_twice_breaks_no_more_and_adds_gaps_only(text: str) -> None:
 
 
 @given(st.lists(st.tuples(st.lists(PIECES, max_size=6).map("".join), st.booleans()), max_size=6))
-def test_parts_of_others_make_no_token_with_their_neighbours(parts: list[tuple[str, bool]]) -> None:
+def test_partial_tokens_form_no_token_with_their_neighbours(parts: list[tuple[str, bool]]) -> None:
     parts = [(neutralised(part) if is_foreign else part, is_foreign) for part, is_foreign in parts]
     text = "".join(part for part, _ in parts)
     found = join_parts(parts)
@@ -305,7 +305,7 @@ def test_parts_of_others_make_no_token_with_their_neighbours(parts: list[tuple[s
         assert "[INST]" not in found
 
 
-def test_a_token_of_ones_own_stays_and_one_that_a_text_completes_does_not() -> None:
+def test_template_tokens_stay_unless_completed_by_a_text() -> None:
     def sent(*parts: tuple[str, bool]) -> str:
         return join_parts([(neutralised(part) if is_foreign else part, is_foreign) for part, is_foreign in parts])
 

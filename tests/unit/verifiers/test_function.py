@@ -1,4 +1,4 @@
-"""Verifiers that are functions: the signature is the options, the docstring the description."""
+"""Function verifiers: the signature defines the options, the docstring the description."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def ends_with(
     return Verdict(outcome=Outcome.CORRECT if is_end else Outcome.INCORRECT)
 
 
-def test_what_lists_show_is_said_once() -> None:
+def test_description_and_options_come_from_the_function() -> None:
     assert (ends_with.description, ends_with.options, ends_with.isolation) == (
         "The reply ends with the reference",
         {"most": "longest reply (default 100)", "fold": "ignore case (default false)"},
@@ -49,7 +49,7 @@ def test_what_lists_show_is_said_once() -> None:
         ({"fold": "true"}, {"most": 100, "fold": True}, Outcome.CORRECT),
     ],
 )
-def test_options_are_text_and_read_by_the_annotations(
+def test_options_are_parsed_by_the_annotations(
     options: dict[str, str], config: dict[str, object], outcome: Outcome
 ) -> None:
     one = ends_with(**options)
@@ -57,12 +57,12 @@ def test_options_are_text_and_read_by_the_annotations(
     assert one.verify(ITEM).outcome is outcome
 
 
-def test_equal_options_are_one_configuration_however_they_are_written() -> None:
+def test_equal_options_have_one_identity_however_written() -> None:
     assert identity(ends_with()) == identity(ends_with(most="100")) != identity(ends_with(most="99"))
 
 
 @pytest.mark.parametrize("options", [{"most": "0"}, {"most": "many"}, {"fold": "perhaps"}])
-def test_a_wrong_value_is_refused_with_its_name(options: dict[str, str]) -> None:
+def test_an_invalid_value_is_rejected_with_its_name(options: dict[str, str]) -> None:
     (name,) = options
     with pytest.raises(ValueError, match=f"^{name}: "):
         ends_with(**options)
@@ -120,19 +120,19 @@ def _silent(item: VerifierInput) -> Verdict:
         (_silent, "docstring"),
     ],
 )
-def test_what_a_function_can_not_be_is_said_where_it_is_declared(function: Callable[..., Any], why: str) -> None:
+def test_an_invalid_function_is_rejected_at_its_declaration(function: Callable[..., Any], why: str) -> None:
     with pytest.raises(VerifierError, match=why) as error:
         verifier("mine", version="1")(function)
     assert "'mine'" in str(error.value)
 
 
 @pytest.mark.parametrize("isolation", ["staged", "served", "sandbox"])
-def test_what_takes_more_than_a_function_is_refused(isolation: Any) -> None:
+def test_features_beyond_a_function_are_rejected(isolation: Any) -> None:
     with pytest.raises(VerifierError, match=isolation):
         verifier("mine", version="1", isolation=isolation)(_positional)
 
 
-def test_options_of_every_plain_type_are_read_and_may_be_called_anything() -> None:
+def test_options_of_every_plain_type_and_name_are_read() -> None:
     @verifier("plain", version="1")
     def plain(
         item: VerifierInput,

@@ -1,4 +1,4 @@
-"""A verifier with something to load gets it loaded once a worker, and the time it asks for."""
+"""A verifier with a load step is loaded once per worker and gets its own time limit."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ def verdict_on(completion: str, **options: str) -> Verdict:
         return verdicts_in(pool, [VerifierInput(item=1, question="", reference="", completion=completion)])[0]
 
 
-def test_it_is_loaded_in_the_worker_and_has_its_time() -> None:
+def test_loading_happens_in_the_worker_within_its_time() -> None:
     found = verdict_on("slow")
     assert (found.outcome, found.detail) == (Outcome.CORRECT, "True")
 
 
-def test_its_own_deadline_ends_it() -> None:
+def test_the_deadline_of_the_verifier_applies() -> None:
     assert verdict_on("hang", deadline="0.3").reason == "timeout"
 
 
-def test_what_can_not_be_loaded_is_said() -> None:
+def test_a_failed_load_is_reported() -> None:
     with pytest.raises(VerifierError, match="The weights aren't there"):
         verdict_on("any", load="no")

@@ -1,4 +1,4 @@
-"""The heuristics do what their one line says, no more, on any text."""
+"""The heuristics do exactly what they document, on any text."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_last_number_compares_the_last_numbers_by_value(reference: str, completi
     assert reference[slice(*verdict.reference_span)] == verdict.reference_final
 
 
-def test_last_number_is_fooled_by_what_comes_after_the_answer() -> None:
+def test_last_number_is_fooled_by_numbers_after_the_answer() -> None:
     assert last_number().verify(_item("18", r"$\boxed{18}$, checked in 2 ways")).outcome is Outcome.INCORRECT
     assert last_number().verify(_item(r"\frac{1}{2}", r"\boxed{\frac{3}{2}}")).outcome is Outcome.CORRECT
 
@@ -51,7 +51,7 @@ def test_last_number_abstains_without_numbers() -> None:
 
 
 @pytest.mark.parametrize("reference", ["C", "(C)", r"\text{(C)}", "C. 12 cm", "(C) 12 cm", r"So it is $\boxed{C}$."])
-def test_choice_letter_reads_the_reference_s_letter(reference: str) -> None:
+def test_choice_letter_reads_the_letter_of_the_reference(reference: str) -> None:
     right = choice_letter().verify(_item(reference, "B looks good, but A is smaller than (C)."))
     assert (right.outcome, right.reason, right.candidate_final) == (Outcome.CORRECT, "letter", "C")
     wrong = choice_letter().verify(_item(reference, r"\boxed{\text{D}}"))
@@ -59,12 +59,12 @@ def test_choice_letter_reads_the_reference_s_letter(reference: str) -> None:
 
 
 @pytest.mark.parametrize("reference", ["12", "B, C", "CO", "A triangle", "", "K"])
-def test_choice_letter_abstains_where_the_reference_is_no_letter(reference: str) -> None:
+def test_choice_letter_abstains_if_the_reference_is_no_letter(reference: str) -> None:
     assert choice_letter().verify(_item(reference, "B")).reason == "no_reference_answer"
 
 
 @pytest.mark.parametrize("completion", ["", "the last one", "NaCl and H2O", r"\A", "<think>C</think> none"])
-def test_choice_letter_abstains_where_no_letter_stands_alone(completion: str) -> None:
+def test_choice_letter_abstains_without_an_isolated_letter(completion: str) -> None:
     assert choice_letter().verify(_item("C", completion)).reason == "no_answer_found"
 
 
@@ -82,7 +82,7 @@ def test_any_text_gets_a_verdict(reference: str, completion: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["1," * 300_000, "9" * 600_000, "111,222," * 80_000, "A" * 600_000, "-" * 600_000])
-def test_long_texts_are_no_matter(text: str) -> None:
+def test_long_texts_are_fast(text: str) -> None:
     for verifier in (last_number(), choice_letter()):
         assert verifier.verify(_item(text, text)).outcome is not Outcome.ERROR
 

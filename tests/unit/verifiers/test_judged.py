@@ -1,4 +1,4 @@
-"""What a verifier answers, made safe to store: its texts, its offsets, its failures."""
+"""Results of verifiers made safe to store: texts, offsets, failures."""
 
 from __future__ import annotations
 
@@ -58,18 +58,18 @@ def test_offsets_outside_their_text_are_dropped(reference: Any, candidate: Any) 
 
 
 @pytest.mark.parametrize("span", [("0", "1"), (0,), (0, 1, 2), 3, "01", (0.0, 1.0)])
-def test_offsets_that_are_none_are_dropped(span: Any) -> None:
+def test_invalid_offsets_are_dropped(span: Any) -> None:
     assert judged(answering(Verdict(outcome=Outcome.CORRECT, candidate_span=span)), ITEM).candidate_span is None
 
 
-def test_long_texts_are_cut() -> None:
+def test_long_texts_are_truncated() -> None:
     long = "x" * 100_000
     kept = judged(answering(Verdict(outcome=Outcome.ERROR, reason=long, rule=long, detail=long)), ITEM)
     assert (kept.reason, kept.rule) == ("x" * 100, "x" * 100)
     assert len(kept.detail or "") == 20_000
 
 
-def test_a_first_stage_may_leave_an_item_with_what_it_knows() -> None:
+def test_a_first_stage_can_defer_an_item_with_its_findings() -> None:
     known = Verdict(outcome=Outcome.ABSTAIN, candidate_final="8", candidate_span=(3, 40))
     left = first_stage(answering(Pending(key=b"k", verdict=known)), ITEM)
     assert isinstance(left, Pending)
@@ -80,14 +80,14 @@ def test_a_first_stage_may_leave_an_item_with_what_it_knows() -> None:
 @pytest.mark.parametrize(
     "answer", [None, "correct", Pending(key=cast("Any", "text"), verdict=Verdict(outcome=Outcome.CORRECT))]
 )
-def test_nonsense_in_the_first_stage_is_the_verdict_error(answer: Any) -> None:
+def test_an_invalid_first_stage_result_is_an_error_verdict(answer: Any) -> None:
     found = first_stage(answering(answer), ITEM)
     assert isinstance(found, Verdict)
     assert (found.outcome, found.reason) == (Outcome.ERROR, "internal")
     assert "instead of a Verdict" in (found.detail or "")
 
 
-def test_an_exception_in_the_first_stage_is_the_verdict_error() -> None:
+def test_an_exception_in_the_first_stage_is_an_error_verdict() -> None:
     def fail() -> None:
         raise ValueError("no such thing")
 

@@ -1,4 +1,4 @@
-"""What reads LaTeX is found out at run time: three releases of antlr's runtime do, and `rules` works without."""
+"""The LaTeX parser is chosen at run time: three releases of the ANTLR runtime work, and `rules` works without."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def install(monkeypatch: pytest.MonkeyPatch, **versions: str | None) -> None:
 
 @pytest.mark.parametrize("runtime", ["4.9.3", "4.11", "4.11.0", "4.11.1", "4.13.2"])
 @pytest.mark.parametrize("reader", ["1.10.1", "1.11.0", "2.0"])
-def test_latex_is_read_with_every_release_that_others_want(
+def test_latex_is_parsed_with_every_supported_release(
     monkeypatch: pytest.MonkeyPatch, runtime: str, reader: str
 ) -> None:
     install(monkeypatch, antlr4_python3_runtime=runtime, latex2sympy2_extended=reader)
@@ -49,7 +49,7 @@ def test_latex_is_read_with_every_release_that_others_want(
         ({"sympy": None}, "sympy isn't installed. Run: pip install sympy"),
     ],
 )
-def test_what_is_missing_is_said_and_what_to_do(
+def test_a_missing_package_is_reported_with_its_installation(
     monkeypatch: pytest.MonkeyPatch, versions: dict[str, str | None], message: str
 ) -> None:
     install(monkeypatch, **versions)
@@ -61,7 +61,7 @@ def test_what_is_missing_is_said_and_what_to_do(
         assert reward([""], [r"\boxed{2}"], answer=["2"]) == [1.0]
 
 
-def test_without_algebra_the_rules_abstain_on_what_only_it_can_tell(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_algebra_rules_abstain_where_it_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     install(monkeypatch, latex2sympy2_extended="1.0.6")
     item = VerifierInput(item=1, question="?", reference=r"\sum_{n=1}^3 n", completion=r"\boxed{\sum_{k=1}^3 k}")
     verdict = Rules().verify(item)

@@ -1,4 +1,4 @@
-"""`math-verify` says what the library says, and survives what the library doesn't."""
+"""`math-verify` agrees with the library and survives where the library does not."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_decides_by_value(pool: WorkerPool, reference: str, completion: str, out
     assert verdict.ms > 0
 
 
-def test_abstains_where_it_reads_no_answer(pool: WorkerPool) -> None:
+def test_abstains_without_an_answer(pool: WorkerPool) -> None:
     no_reference = _verify(pool, "", r"$\boxed{5}$")
     assert (no_reference.outcome, no_reference.reason) == (Outcome.ABSTAIN, "no_reference_answer")
     no_answer = _verify(pool, "5", "I don't know")
@@ -70,7 +70,7 @@ def test_abstains_where_it_reads_no_answer(pool: WorkerPool) -> None:
 @pytest.mark.parametrize(
     "bomb", ["tower", *(pytest.param(bomb, marks=pytest.mark.soak) for bomb in BOMBS if bomb != "tower")]
 )
-def test_a_bomb_is_a_timeout_and_the_next_item_is_judged_right(pool: WorkerPool, bomb: str) -> None:
+def test_a_bomb_is_a_timeout_and_the_next_item_is_judged(pool: WorkerPool, bomb: str) -> None:
     verdict = _verify(pool, "5", rf"The final answer is $\boxed{{{BOMBS[bomb]}}}$.")
     assert (verdict.outcome, verdict.reason) == (Outcome.ABSTAIN, "timeout")
     assert _verify(pool, "5", r"$\boxed{5}$").outcome is Outcome.CORRECT
@@ -125,6 +125,6 @@ def test_the_librarys_options(
     assert identity(MathVerify(**options)) != identity(MathVerify())
 
 
-def test_math_verify_by_default_is_what_it_was() -> None:
+def test_the_default_identity_is_stable() -> None:
     assert MathVerify().config() == {}
     assert identity(MathVerify(strict="true", float_rounding="6")) == identity(MathVerify())

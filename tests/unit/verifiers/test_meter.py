@@ -1,4 +1,4 @@
-"""What a process takes is the same however busy the machine is."""
+"""The measured time of a process does not depend on the load of the machine."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def until(true: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-def test_a_sleeper_takes_wall_time_and_a_spinner_both() -> None:
+def test_sleeping_takes_wall_time_and_computing_takes_both() -> None:
     with process(SLEEP) as sleeper, process(SPIN) as spinner:
         meters = [Meter(sleeper), Meter(spinner)]
         until(lambda: meters[0].spent().wall > 0.3 and meters[1].spent().cpu > 0.3)
@@ -55,7 +55,7 @@ def test_a_sleeper_takes_wall_time_and_a_spinner_both() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells how long a process waits for a processor")
-def test_waiting_for_a_processor_is_no_time() -> None:
+def test_waiting_for_a_processor_takes_no_time() -> None:
     if not os.path.exists("/proc/self/schedstat"):
         pytest.skip("this kernel doesn't tell")
     core = min(os.sched_getaffinity(0))
@@ -70,7 +70,7 @@ def test_waiting_for_a_processor_is_no_time() -> None:
 
 
 @pytest.mark.parametrize(("tree", "live"), [(True, False), (False, True)])
-def test_what_a_process_starts_counts(tree: bool, live: bool) -> None:
+def test_child_processes_count(tree: bool, live: bool) -> None:
     with process(IN_A_CHILD) as parent:
         meter, alone = Meter(parent, tree=tree), Meter(parent)
         until(lambda: meter.spent(live=live).cpu > 0.2)
@@ -81,7 +81,7 @@ def test_what_a_process_starts_counts(tree: bool, live: bool) -> None:
             one.close()
 
 
-def test_a_process_that_has_gone_counts_as_it_was() -> None:
+def test_an_ended_process_counts_with_its_last_value() -> None:
     with process(SPIN) as pid:
         meter = Meter(pid)
         until(lambda: meter.spent().cpu > 0.1)
@@ -90,11 +90,11 @@ def test_a_process_that_has_gone_counts_as_it_was() -> None:
     meter.close()
 
 
-def test_nobody_s_process_computes_nothing() -> None:
+def test_a_missing_process_takes_no_time() -> None:
     assert Meter(None).spent().cpu == 0
 
 
-def test_which_time_is_over() -> None:
+def test_the_exceeded_limit_is_named() -> None:
     assert ProcessUsage(0.9, 9.9, exact=True).over(1) is None
     assert ProcessUsage(1.0, 1.0, exact=True).over(1) == "cpu"
     assert ProcessUsage(0.9, WALL_TIME_FACTOR, exact=False).over(1) == "wall"

@@ -1,4 +1,4 @@
-"""Nothing a verifier does to its worker reaches the pool's owner or the next item."""
+"""Nothing a verifier does to its worker affects the owner of the pool or the next item."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_a_hostile_item_gets_its_reason_and_the_next_one_is_answered(deed: str, 
         ("sleep", "wall"),
     ],
 )
-def test_an_item_without_time_says_which_time_was_over(deed: str, cause: str) -> None:
+def test_a_timeout_names_the_exceeded_limit(deed: str, cause: str) -> None:
     with _pool(deadline=0.2) as pool:
         late, tame = _run(pool, [deed, "tame"])
     assert (late.reason, late.rule) == ("timeout", f"timeout.{cause}")
@@ -98,7 +98,7 @@ def test_an_item_without_time_says_which_time_was_over(deed: str, cause: str) ->
 
 
 @pytest.mark.usefixtures("hostile")
-def test_a_worker_that_gets_no_processor_has_its_time_all_the_same() -> None:
+def test_a_worker_without_a_processor_keeps_its_time() -> None:
     with _pool(deadline=0.5) as pool:
         _until_free(pool)
         os.kill(pool.pids[1], signal.SIGSTOP)
@@ -113,7 +113,7 @@ def test_a_worker_that_gets_no_processor_has_its_time_all_the_same() -> None:
 
 
 @pytest.mark.usefixtures("hostile")
-def test_an_answer_after_its_time_is_none_even_if_nobody_looked() -> None:
+def test_a_late_answer_is_discarded() -> None:
     with _pool(deadline=0.2) as pool:
         _until_free(pool)
         submit(pool, _item(1, "compute a while"))
@@ -125,7 +125,7 @@ def test_an_answer_after_its_time_is_none_even_if_nobody_looked() -> None:
 
 
 @pytest.mark.usefixtures("hostile")
-def test_running_out_of_memory_is_said() -> None:
+def test_running_out_of_memory_is_reported() -> None:
     with _pool() as pool:
         assert _run(pool, ["memory"])[0].detail == "out of memory"
 
@@ -138,7 +138,7 @@ def test_a_verifier_that_forks_answers_once() -> None:
 
 
 @pytest.mark.usefixtures("hostile")
-def test_what_a_verifier_leaves_behind_ends_with_the_pool() -> None:
+def test_leftover_processes_end_with_the_pool() -> None:
     with _pool() as pool:
         _run(pool, ["daemon", "segfault", "tame"])
         there = [process.pid for process in psutil.Process(pool.pids[0]).children(recursive=True)]
@@ -147,14 +147,14 @@ def test_what_a_verifier_leaves_behind_ends_with_the_pool() -> None:
 
 
 @pytest.mark.usefixtures("hostile")
-def test_what_a_verifier_prints_goes_nowhere(capfd: pytest.CaptureFixture[str]) -> None:
+def test_output_of_a_verifier_is_discarded(capfd: pytest.CaptureFixture[str]) -> None:
     with _pool() as pool:
         assert _run(pool, ["print"])[0].outcome is Outcome.CORRECT
     assert capfd.readouterr() == ("", "")
 
 
 @pytest.mark.usefixtures("hostile")
-def test_long_texts_are_cut() -> None:
+def test_long_texts_are_truncated() -> None:
     with _pool() as pool:
         (talked,) = _run(pool, ["talk"])
     assert talked.detail is not None
@@ -169,14 +169,14 @@ def test_a_hanging_worker_does_not_hold_up_the_others() -> None:
 
 
 @pytest.mark.usefixtures("hostile")
-def test_megabytes_arrive_whole() -> None:
+def test_megabytes_arrive_complete() -> None:
     with _pool() as pool:
         sizes = [20_000_000, 3, 5_000_000]
         assert [verdict.score for verdict in _run(pool, ["é" * size for size in sizes])] == sizes
 
 
 @pytest.mark.usefixtures("hostile")
-def test_a_worker_that_stops_reading_misses_the_deadline_and_blocks_nobody() -> None:
+def test_a_worker_that_stops_reading_misses_only_its_deadline() -> None:
     with _pool(deadline=0.2) as pool:
         _until_free(pool)
         os.kill(pool.pids[1], signal.SIGSTOP)
@@ -186,7 +186,7 @@ def test_a_worker_that_stops_reading_misses_the_deadline_and_blocks_nobody() -> 
 
 
 @pytest.mark.usefixtures("hostile")
-def test_a_worker_that_dies_idle_is_replaced_at_no_item_s_cost() -> None:
+def test_a_worker_that_dies_idle_is_replaced_without_loss() -> None:
     with _pool() as pool:
         _until_free(pool)
         os.kill(pool.pids[1], signal.SIGKILL)
@@ -250,7 +250,7 @@ def test_closing_ends_every_process() -> None:
 
 @pytest.mark.soak
 @pytest.mark.usefixtures("hostile")
-def test_the_kernel_ends_a_worker_whose_owner_no_longer_looks() -> None:
+def test_the_kernel_ends_a_worker_without_supervision() -> None:
     with _pool(deadline=0.1) as pool:
         _until_free(pool)
         submit(pool, _item(1, "compute"))

@@ -1,4 +1,4 @@
-"""Verifiers are found by name, from this package and from plug-ins."""
+"""Verifiers are found by name in this package and in plugins."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_a_plugin_is_listed_with_its_package_and_runs() -> None:
     assert Registry().local("hostile", {"start": "nothing"}).verify(ITEM).outcome is Outcome.CORRECT
 
 
-def test_broken_plugins_say_why_and_leave_the_list_whole(install: Install) -> None:
+def test_broken_plugins_are_listed_with_the_reason(install: Install) -> None:
     install("no-module", {"missing": "there_is_no_such_module:X"})
     install("no-class", {"function": "tests.unit.verifiers.hostile_plugin:_hang"})
     kinds = {kind.name: kind for kind in Registry().available()}
@@ -75,7 +75,7 @@ def test_an_unknown_name_lists_the_known_ones() -> None:
 
 
 @pytest.mark.usefixtures("hostile")
-def test_wrong_options_are_explained() -> None:
+def test_invalid_options_are_explained() -> None:
     with pytest.raises(UsageError, match=r"no option 'colour'.*spare, start"):
         Registry().load("hostile", {"colour": "red"})
     with pytest.raises(UsageError, match="start can't be early"):
@@ -136,13 +136,13 @@ class Slow(Hostile):
         ("quitter", Quitter, "SystemExit: 4"),
     ],
 )
-def test_a_plugin_that_is_not_as_it_should_be_is_refused(install: Install, name: str, cls: type, message: str) -> None:
+def test_an_invalid_plugin_is_rejected(install: Install, name: str, cls: type, message: str) -> None:
     install("odd", {name: f"{__name__}:{cls.__name__}"})
     with pytest.raises(VerifierError, match=message):
         Registry().local(name)
 
 
-def test_what_a_plugin_prints_when_it_is_made_stays_out_of_reports(
+def test_output_of_a_plugin_constructor_stays_out_of_reports(
     install: Install, capsys: pytest.CaptureFixture[str]
 ) -> None:
     install("odd", {"chatty": f"{__name__}:Chatty"})
@@ -150,9 +150,7 @@ def test_what_a_plugin_prints_when_it_is_made_stays_out_of_reports(
     assert capsys.readouterr() == ("", "hello\n")
 
 
-def test_what_others_print_while_plugins_are_made_stays_where_it_belongs(
-    install: Install, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_output_of_other_threads_is_not_captured(install: Install, capsys: pytest.CaptureFixture[str]) -> None:
     install("odd", {"slow": f"{__name__}:Slow"})
     output = sys.stdout
     threads = [Thread(target=Registry().load, args=("slow",), name=name) for name in ("first", "second")]
@@ -170,7 +168,7 @@ def test_what_others_print_while_plugins_are_made_stays_where_it_belongs(
     assert capsys.readouterr() == ("a report's line\nanother\nanother\n", said)
 
 
-def test_output_that_is_taken_elsewhere_while_a_plugin_is_made_comes_back(
+def test_redirected_output_is_restored_after_loading_a_plugin(
     install: Install, capsys: pytest.CaptureFixture[str]
 ) -> None:
     install("odd", {"slow": f"{__name__}:Slow", "chatty": f"{__name__}:Chatty"})
@@ -189,7 +187,7 @@ def test_output_that_is_taken_elsewhere_while_a_plugin_is_made_comes_back(
     assert capsys.readouterr() == ("a report's line\nanother\n", "hello\n")
 
 
-def test_identity_follows_kind_and_configuration_only() -> None:
+def test_identity_depends_only_on_kind_and_configuration() -> None:
     plain: Verifier = Hostile()
     other = Hostile(start="nothing")
     other.version = "2"

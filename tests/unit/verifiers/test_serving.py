@@ -1,4 +1,4 @@
-"""The options that all verifiers with a server share."""
+"""The options shared by all verifiers with a server."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class Numbers(Options, frozen=True, kw_only=True):
 LOCAL = {"base_url": "http://localhost:8000/v1", "model": "m"}
 
 
-def test_what_is_not_said_has_its_default() -> None:
+def test_missing_options_have_defaults() -> None:
     server = server_from(LOCAL)
     assert server == ModelServer(profile="openai-compatible", base_url="http://localhost:8000/v1", model="m")
     assert limits_from({}) == Limits()
 
 
-def test_everything_can_be_said() -> None:
+def test_every_option_can_be_set() -> None:
     options = {
         "base_url": "http://a:1/v1",
         "model": "m",
@@ -50,7 +50,7 @@ def test_everything_can_be_said() -> None:
 
 
 @pytest.mark.parametrize("urls", ["http://a:1/v1,http://b:2/v1", "http://a:1/v1, http://b:2/v1", "http://a:1/v1,"])
-def test_several_addresses_are_rejected_with_what_to_do(urls: str) -> None:
+def test_several_addresses_are_rejected_with_advice(urls: str) -> None:
     with pytest.raises(ValueError, match=r"^base_url: .*one address.*load balancer or proxy"):
         server_from({**LOCAL, "base_url": urls})
 
@@ -59,7 +59,7 @@ def test_several_addresses_are_rejected_with_what_to_do(urls: str) -> None:
     ("url", "kind"),
     [("https://api.openai.com/v1", "openai"), ("https://api.anthropic.com/v1", "anthropic"), ("http://h/v1", None)],
 )
-def test_the_kind_of_server_is_guessed(url: str, kind: str | None) -> None:
+def test_the_kind_of_server_is_inferred(url: str, kind: str | None) -> None:
     assert server_from({**LOCAL, "base_url": url}).profile == (kind or "openai-compatible")
 
 
@@ -72,7 +72,7 @@ def test_a_switch(text: str, value: bool) -> None:
 @pytest.mark.parametrize(
     "text", ["", " 3 ", "1_0", "\u0663", "\u00bd", "0x10", "nan", "inf", "1e999", "9" * 5000, "x" * 5000]
 )
-def test_what_is_no_number_is_refused_in_a_short_sentence(text: str) -> None:
+def test_an_invalid_number_is_rejected_in_a_short_sentence(text: str) -> None:
     for name in ("share", "count"):
         with pytest.raises(ValueError, match=rf"^{name}: ") as caught:
             parse_record(Numbers, {name: text})
@@ -81,12 +81,12 @@ def test_what_is_no_number_is_refused_in_a_short_sentence(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "  ", "a\nb", "\x1b[2J", "\u202eled", "\udc80", "x" * 301])
-def test_what_is_no_models_name_is_refused(text: str) -> None:
+def test_an_invalid_model_name_is_rejected(text: str) -> None:
     with pytest.raises(ValueError, match=r"^model: "):
         server_from({**LOCAL, "model": text})
 
 
-def test_a_word_that_is_none_of_the_words_is_quoted_in_short() -> None:
+def test_an_invalid_choice_is_quoted_in_short() -> None:
     with pytest.raises(ValueError, match=r"^fence: ") as caught:
         parse_record(InsertionOptions, {"fence": "\x1b" * 5000})
     assert len(str(caught.value)) < 300
@@ -94,7 +94,7 @@ def test_a_word_that_is_none_of_the_words_is_quoted_in_short() -> None:
 
 
 @given(st.text(max_size=20))
-def test_any_text_is_a_number_or_refused_with_the_option_s_name(text: str) -> None:
+def test_any_text_is_a_number_or_rejected_with_the_option_name(text: str) -> None:
     for name in ("share", "count"):
         try:
             value = getattr(parse_record(Numbers, {name: text}), name)

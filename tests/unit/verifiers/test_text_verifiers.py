@@ -1,4 +1,4 @@
-"""Text verifiers: equal texts are correct, and typesetting is not a difference."""
+"""Text verifiers: equal texts are correct, and typesetting does not matter."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def test_exact_compares_final_answers_only() -> None:
     assert completion[slice(*verdict.candidate_span)] == "12"
 
 
-def test_exact_takes_typesetting_for_a_difference() -> None:
+def test_exact_treats_typesetting_as_a_difference() -> None:
     item = _item(r"$\frac{1}{2}$", r"$\boxed{\dfrac{1}{2}}$")
     assert (exact().verify(item).outcome, exact().verify(item).reason) == (Outcome.INCORRECT, "text_differs")
     assert normalized_exact().verify(item).outcome is Outcome.CORRECT
 
 
 @pytest.mark.parametrize("verifier", [exact(), normalized_exact()])
-def test_abstains_where_a_side_has_no_answer(verifier: Verifier) -> None:
+def test_a_side_without_an_answer_abstains(verifier: Verifier) -> None:
     no_reference = verifier.verify(_item("", r"\boxed{4}"))
     assert (no_reference.outcome, no_reference.reason) == (Outcome.ABSTAIN, "no_reference_answer")
     no_answer = verifier.verify(_item("4", ""))
@@ -88,11 +88,11 @@ def test_typesetting_is_no_difference(left: str, right: str) -> None:
         ("2024-01-05", "2024-05-01"),
     ],
 )
-def test_meaning_stays_a_difference(left: str, right: str) -> None:
+def test_differences_in_meaning_are_kept(left: str, right: str) -> None:
     assert canonical_text(left) != canonical_text(right)
 
 
-def test_answers_of_which_nothing_is_left_are_not_equal() -> None:
+def test_answers_that_normalise_to_nothing_are_not_equal() -> None:
     assert normalized_exact().verify(_item(r"\,", r"$\,$")).reason == "no_reference_answer"
     assert normalized_exact().verify(_item("4", r"$\,$")).reason == "no_answer_found"
 

@@ -1,4 +1,4 @@
-"""Answer types by a model: one call a question, its texts word for word, and a suggestion only in the asked form."""
+"""Answer types by a model: one call per question, verbatim texts, and a suggestion only in the requested form."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def content(body: Any) -> str:
     return "".join(message["content"] for message in body["messages"])
 
 
-def test_a_question_is_asked_once_whatever_its_completions() -> None:
+def test_a_question_is_requested_once_for_all_completions() -> None:
     journal = MemoryJournal()
     with scripted(lambda _: "It is a set.\nAnswer type: B4") as server:
         found = judged_over_http(asking(server.url), [*completions(4), *completions(3, "Other?")], journal)
@@ -46,7 +46,7 @@ def test_a_question_is_asked_once_whatever_its_completions() -> None:
 
 
 @pytest.mark.parametrize("fence", ["on", "off"])
-def test_question_and_reference_go_out_word_for_word_and_the_completion_stays(fence: str) -> None:
+def test_requests_have_question_and_reference_but_no_completion(fence: str) -> None:
     with scripted(lambda _: "Answer type: B4") as server:
         judged_over_http(asking(server.url, fence=fence), completions(1))
     (body,) = server.bodies
@@ -64,7 +64,7 @@ def test_the_whole_taxonomy_is_in_the_prompt() -> None:
     assert all(word in prompt for word in OUTSIDE)
 
 
-def test_what_the_texts_say_is_no_suggestion() -> None:
+def test_the_texts_of_an_item_are_not_read_as_a_suggestion() -> None:
     with scripted(lambda received: content(received.body)) as server:
         (echo,) = judged_over_http(asking(server.url), completions(1))
     assert isinstance(echo, Judged)
@@ -78,7 +78,7 @@ def test_what_the_texts_say_is_no_suggestion() -> None:
         ({"finish_reason": "stop"}, "unparsed"),
     ],
 )
-def test_without_a_suggestion_it_says_why(choice: dict[str, str], reason: str) -> None:
+def test_a_missing_suggestion_has_a_reason(choice: dict[str, str], reason: str) -> None:
     with scripted(lambda _: Scripted(body=chat_reply("The answer is a number", **choice))) as server:
         (found,) = judged_over_http(asking(server.url), completions(1))
     assert isinstance(found, Judged)
@@ -110,22 +110,22 @@ def test_without_a_suggestion_it_says_why(choice: dict[str, str], reason: str) -
         ("", None),
     ],
 )
-def test_only_the_asked_form_is_read(reply: str, code: str | None) -> None:
+def test_only_the_requested_form_is_parsed(reply: str, code: str | None) -> None:
     assert suggestion(reply) == code
 
 
 @given(st.text(), st.sampled_from(sorted(SUBTYPES)))
-def test_the_last_line_decides_whatever_comes_before(before: str, code: str) -> None:
+def test_the_last_line_decides(before: str, code: str) -> None:
     reply = before.replace("<", "") + f"\nReason.\nAnswer type: {code}"
     assert suggestion(reply) == code
 
 
 @given(st.text())
-def test_any_text_is_read(text: str) -> None:
+def test_any_text_is_parsed(text: str) -> None:
     assert suggestion(text, "data-0123456789abcdef") in {*SUBTYPES, *OUTSIDE.values(), None}
 
 
-def test_model_wording_and_server_are_identity() -> None:
+def test_the_identity_includes_model_wording_and_server() -> None:
     one = identity(asking("http://localhost:1/v1"))
     assert identity(asking("http://localhost:1/v1", rpm="3")) == one
     assert identity(asking("http://localhost:2/v1")) != one

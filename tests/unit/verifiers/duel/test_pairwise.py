@@ -1,4 +1,4 @@
-"""Which of two completions is better: asked in both orders, and a win counts only in both."""
+"""Pairwise comparison: both orders are requested, and a win counts only in both."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from msgspec import structs
 
-from tests.unit.verifiers.judges.asking import ITEM, SECRET, Asked, Script, Scripted
+from tests.unit.verifiers.judges.asking import ITEM, SECRET, RecordedCall, Script, Scripted
 from workbench.core.verdict import Rival
 from workbench.llm.records import Reply
 from workbench.verifiers.base import Judged
@@ -18,7 +18,7 @@ HERE = structs.replace(ITEM, completion="It is twenty-five.", rivals=(OTHER,))
 SERVER = {"base_url": "http://localhost:1/v1", "model": "m"}
 
 
-def compared(script: Script, *rivals: Rival, **options: str) -> tuple[Judged, list[Asked]]:
+def compared(script: Script, *rivals: Rival, **options: str) -> tuple[Judged, list[RecordedCall]]:
     server = Scripted(script)
     item = structs.replace(HERE, rivals=rivals or HERE.rivals)
     return asyncio.run(Pairwise(**SERVER, **options).judge(item, server, SECRET)), server.calls
@@ -70,12 +70,12 @@ def test_a_preference_in_a_completion_is_not_read() -> None:
     assert "Overall: 1" in calls[0].text
 
 
-def test_what_was_cut_prefers_nothing() -> None:
+def test_a_truncated_reply_has_no_preference() -> None:
     cut = Reply(text="Overall: 1", finish_reason="length")
     assert compared([cut, "Overall: 2"])[0].verdict.reason == "truncated"
 
 
-def test_both_items_of_a_pair_ask_the_same_two_requests() -> None:
+def test_both_items_of_a_pair_send_the_same_two_requests() -> None:
     own = compared("Overall: tie")[1]
     there = structs.replace(
         HERE, item=2, completion=OTHER.completion, rivals=(Rival(item=1, completion=HERE.completion),)
@@ -86,7 +86,7 @@ def test_both_items_of_a_pair_ask_the_same_two_requests() -> None:
     assert len({call.request for call in own}) == 2
 
 
-def test_the_score_is_the_share_of_wins_and_a_completion_alone_has_none() -> None:
+def test_the_score_is_the_share_of_wins_and_needs_an_opponent() -> None:
     rivals = [Rival(item=number, completion=f"It is {number}.") for number in (2, 3, 4)]
     replies = ["Overall: 1", "Overall: 2", "Overall: 2", "Overall: 1", "Overall: tie", "Overall: 1"]
     found, _ = compared(replies, *rivals)
@@ -96,7 +96,7 @@ def test_the_score_is_the_share_of_wins_and_a_completion_alone_has_none() -> Non
     assert (alone.verdict.reason, alone.verdict.score) == ("no_rival", None)
 
 
-def test_texts_are_fenced_and_the_instructions_come_first() -> None:
+def test_texts_are_fenced_and_follow_the_instructions() -> None:
     (call, _) = compared("Overall: tie")[1]
     assert call.text.count("\ndata-") == 8
     assert HERE.completion not in call.text[: call.request.shared]
@@ -107,6 +107,6 @@ def test_texts_are_fenced_and_the_instructions_come_first() -> None:
 
 
 @pytest.mark.parametrize("opponents", ["0", "3", "many"])
-def test_there_are_as_many_opponents_before_as_behind(opponents: str) -> None:
+def test_opponents_are_balanced_before_and_after_the_item(opponents: str) -> None:
     with pytest.raises(ValueError, match="opponents: "):
         Pairwise(**SERVER, opponents=opponents)

@@ -1,4 +1,4 @@
-"""Pools of sandboxes, one for each level that this machine offers."""
+"""Pools of sandboxes, one per level that this machine supports."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def missing(level: Level) -> str:
 
 
 def one(pool: SandboxPool, program: Program) -> Execution:
-    """What comes of one program."""
+    """Run a single program and return its execution."""
     ((_, execution),) = pool.run([(0, program)])
     return execution
 

@@ -1,4 +1,4 @@
-"""The sandbox under attack, and the test of ourselves that attacks it."""
+"""Attacks on the sandbox, and the checks that run them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ REAL = {
 @pytest.mark.few(2)
 @pytest.mark.parametrize("level", LEVELS)
 def test_a_level_holds(level: Level) -> None:
-    """All attacks at once, since they share the time that it takes to start; what came through is told by its name."""
+    """Run all attacks at once to share the start-up time; a successful attack is reported by name."""
     try:
         results = check_level(level)
     except UnusableLevelError as error:
@@ -56,7 +56,7 @@ def test_a_level_holds(level: Level) -> None:
     assert {result.name: result.wrong for result in results if not result.held} == {}
 
 
-def test_attacks_succeed_where_there_are_no_walls() -> None:
+def test_attacks_succeed_without_a_sandbox() -> None:
     unheld = [structs.replace(ATTACKS[name], levels=("L1",)) for name in REAL]
     try:
         results = run_attacks("L1", unheld)
@@ -66,7 +66,7 @@ def test_attacks_succeed_where_there_are_no_walls() -> None:
     assert failed == []
 
 
-def test_the_corpus_is_what_is_promised() -> None:
+def test_the_corpus_covers_every_promised_attack() -> None:
     assert len(ATTACKS) == len(corpus()) >= 100
     assert sum(attack.first for attack in corpus()) >= 18
     assert len({attack.link for attack in corpus() if attack.link}) >= 10
@@ -121,12 +121,12 @@ def stage() -> Iterator[PreparedScene]:
         yield stage
 
 
-def test_a_stage_nobody_touched_has_no_traces(stage: PreparedScene) -> None:
+def test_an_untouched_stage_has_no_traces(stage: PreparedScene) -> None:
     assert stage.traces() == {}
     assert SCENE.names("x", 7) == "NAME = 'x'\nFOLDER = '/nowhere'\nMARK = 'mark'\nPORT = 1\nHARNESS = 7"
 
 
-def test_traces_bear_the_names_of_who_left_them(stage: PreparedScene) -> None:
+def test_traces_name_their_attack(stage: PreparedScene) -> None:
     folder = Path(stage.scene.folder)
     (folder / "one.x").touch()
     (folder / f"two-{stage.scene.mark}").touch()
@@ -159,7 +159,7 @@ DIED = "the process that runs solutions died or hung"
     ],
     ids=["dies", "hangs", "prints"],
 )
-def test_an_attack_that_ends_the_harness_is_found_out(
+def test_an_attack_that_kills_the_harness_is_detected(
     monkeypatch: pytest.MonkeyPatch, boot: str, wrong: tuple[str, ...]
 ) -> None:
     monkeypatch.setattr(watching, "_BOOT", boot)
@@ -182,7 +182,7 @@ with socket.socket(fileno=int(sys.argv[1])) as connection:
 """
 
 
-def test_what_the_harness_says_of_itself_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reports_of_the_harness_count(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watching, "_BOOT", REPORTS)
     first, second = run_attacks("L2", CHOSEN)
     assert first.wrong == (
@@ -197,7 +197,7 @@ def test_what_the_harness_says_of_itself_counts(monkeypatch: pytest.MonkeyPatch)
     )
 
 
-def test_a_level_that_lacks_something_says_what(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unusable_level_names_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(UnusableLevelError, match="bubblewrap"):
         check_level("L3", first_use=True)
@@ -205,6 +205,6 @@ def test_a_level_that_lacks_something_says_what(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.soak
 @pytest.mark.parametrize("level", LEVELS)
-def test_levels_hold_again_and_again(level: Level) -> None:
+def test_levels_hold_repeatedly(level: Level) -> None:
     for _ in range(5):
         assert [result for result in run_attacks(level, [*corpus(), *reversed(corpus())]) if not result.held] == []

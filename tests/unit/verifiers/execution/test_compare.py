@@ -1,4 +1,4 @@
-"""Values on their way out of the sandbox, and their comparison with literals."""
+"""Values returned from the sandbox and their comparison with literals."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def out(value: object, most: int = ROOM) -> Any:
 
 
 @given(values, values)
-def test_comparison_is_pythons(expected: Any, got: Any) -> None:
+def test_comparison_equals_python(expected: Any, got: Any) -> None:
     assert equal(expected, out(got)) == (expected == got)
 
 
@@ -121,7 +121,7 @@ def test_other_types(got: object, expected: object, same: bool) -> None:
     assert equal(expected, out(got)) is same
 
 
-def test_values_without_end_or_measure_are_told_apart_from_all_literals() -> None:
+def test_endless_and_huge_values_equal_no_literal() -> None:
     endless: list[Any] = []
     endless.append(endless)
     doubled: list[Any] = [0]
@@ -132,7 +132,7 @@ def test_values_without_end_or_measure_are_told_apart_from_all_literals() -> Non
         assert tag == "other"
 
 
-def test_members_that_hash_alike_cost_no_time() -> None:
+def test_hash_collisions_cost_no_time() -> None:
     alike = [n * (2**61 - 1) for n in range(20_000)]
     assert equal(set(range(20_000)), {"set": alike}) is False
     assert equal(dict.fromkeys(range(20_000)), {"dict": [[key, None] for key in alike]}) is False
@@ -154,7 +154,7 @@ def test_a_fraction_too_long_for_any_literal_costs_no_time() -> None:
     ],
     ids=lambda text: text[:12],
 )  # fmt: skip
-def test_nonsense_is_refused(text: str) -> None:
+def test_malformed_output_is_rejected(text: str) -> None:
     with pytest.raises(MalformedOutputError):
         _looked_at(text.encode("latin-1"))
 
@@ -175,7 +175,7 @@ nonsense = st.recursive(
 
 
 @given(nonsense)
-def test_whatever_comes_out_raises_nothing_else(value: Any) -> None:
+def test_any_output_raises_only_malformed_output_error(value: Any) -> None:
     with contextlib.suppress(MalformedOutputError):
         _looked_at(json.dumps(value).encode())
 

@@ -1,4 +1,4 @@
-"""Which level is used, and what is remembered of it."""
+"""The choice of the isolation level and its cache."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_the_next_level_is_used_where_the_best_does_not_hold(
     assert asked == tried
 
 
-def test_limits_alone_have_to_be_allowed(attacked: Made) -> None:
+def test_limits_only_needs_permission(attacked: Made) -> None:
     asked = attacked([])
     with pytest.raises(VerifierError, match="--allow-unsafe-execution") as raised:
         levels.best_level()
@@ -109,7 +109,7 @@ def fifo(cache: Path) -> None:
     ],
     ids=["level", "nonsense", "empty", "all", "group", "folder", "gone", "symlink", "foreign", "fifo"],
 )
-def test_what_another_could_have_written_is_not_believed(
+def test_a_cache_that_others_can_write_is_not_trusted(
     attacked: Made, cache: Path, spoil: Callable[[Path], object]
 ) -> None:
     asked = attacked(["L2"])
@@ -131,7 +131,7 @@ def test_what_another_could_have_written_is_not_believed(
         ("sys", "version", "3.99"),
     ],
 )
-def test_a_changed_machine_is_attacked_anew(
+def test_a_changed_machine_is_checked_again(
     attacked: Made, monkeypatch: pytest.MonkeyPatch, module: str, name: str, value: object
 ) -> None:
     asked = attacked(["L3"])
@@ -141,14 +141,14 @@ def test_a_changed_machine_is_attacked_anew(
     assert asked == ["L3", "L3"]
 
 
-def test_where_nothing_can_be_kept_it_is_found_anew(attacked: Made, cache: Path) -> None:
+def test_an_unwritable_cache_repeats_the_check(attacked: Made, cache: Path) -> None:
     asked = attacked(["L3"])
     cache.write_text("a file where the folder should be")
     assert [levels.best_level(), levels.best_level()] == ["L3", "L3"]
     assert asked == ["L3", "L3"]
 
 
-def test_a_survey_runs_all_attacks_and_is_remembered(attacked: Made) -> None:
+def test_a_survey_runs_all_attacks_and_is_cached(attacked: Made) -> None:
     asked = attacked(["L2"], ["L3"])
     best, second = levels.survey()
     assert (best.level, best.unusable, best.holds) == ("L3", "There is no bubblewrap here.", False)

@@ -1,4 +1,4 @@
-"""Each outcome letter, at every level: what a program does, and what its tests come to."""
+"""Outcome letters at every level: what a program does, and the results of its tests."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_outcomes(pool: SandboxPool, name: str) -> None:
     assert not execution.harness_killed
 
 
-def test_what_is_told_of_failures(pool: SandboxPool, level: Level) -> None:
+def test_failures_have_position_values_and_errors(pool: SandboxPool, level: Level) -> None:
     source = "def f(x):\n    if x == 3:\n        raise KeyError('gone')\n    return [x]\n"
     execution = one(pool, Program(source=source, tests=asking("assert f(1) == [2]", "assert f(3) == [3]")))
     wrong, error = execution.failures
@@ -102,7 +102,7 @@ def test_what_is_told_of_failures(pool: SandboxPool, level: Level) -> None:
     assert execution.ms > 0
 
 
-def test_only_what_was_decided_inside_is_forgeable(pool: SandboxPool) -> None:
+def test_only_outcomes_decided_inside_are_forgeable(pool: SandboxPool) -> None:
     asked = echo(0) + asking("assert f(1)", form="statement") + asking("f(2)", "f.x", form="program")
     execution = one(pool, Program(source=IDENTITY, tests=asked))
     assert (execution.outcomes, execution.forgeable) == ("pppe", 2)
@@ -175,7 +175,7 @@ def test_isolation_of_tests(settings: PoolSettings, outcomes: str) -> None:
         assert one(pool, Program(source=COUNTER, tests=asked)).outcomes == outcomes
 
 
-def test_a_message_is_asked_for_once_where_the_rest_is_not_run() -> None:
+def test_a_message_is_evaluated_once_with_stop_early() -> None:
     asked = asking("assert f(1) == 2, f(1)[0]", "assert f(1) == 1")
     with SandboxPool("L1", 1, settings=PoolSettings(stop_early=True, seconds_total=1)) as pool:
         assert one(pool, Program(source=IDENTITY, tests=asked)).outcomes == "en"
@@ -197,7 +197,7 @@ def test_time_for_all_tests_is_limited(level: Level, deed: str, outcomes: str, c
 
 
 @pytest.mark.soak
-def test_after_a_test_over_its_time_the_others_have_little() -> None:
+def test_tests_after_a_timeout_have_little_time() -> None:
     looping = at("x != 3", "while True: pass")
     with SandboxPool("L1", 1) as pool:
         execution = one(pool, Program(source=looping, tests=echo(*range(6)), seconds=1.0))
@@ -219,10 +219,10 @@ def test_after_a_test_over_its_time_the_others_have_little() -> None:
     ],
 )
 @pytest.mark.parametrize("form", ["expression", "statement", "program", "stdio"])
-def test_a_test_s_time_is_what_it_computes(
+def test_the_time_of_a_test_is_its_cpu_time(
     pool: SandboxPool, form: Form, deed: str, outcome: str, cause: str | None
 ) -> None:
-    """What is asleep has ten times as long; a thread's work is its own."""
+    """A sleeping test has ten times as long; the work of its threads counts."""
     if form in ("statement", "program") and cause != "cpu":
         pytest.skip("they are watched as expressions are")
     source = f"""
@@ -251,8 +251,8 @@ def f():
 
 
 @pytest.mark.few(2)
-def test_a_program_that_gets_no_processor_has_its_time_all_the_same(level: Level) -> None:
-    """Its process stands still for longer than a test may take."""
+def test_a_program_without_a_processor_keeps_its_time(level: Level) -> None:
+    """Its process is stopped for longer than the time limit of a test."""
     source = "def f():\n    return sum(range(10**6))\n"
     program = Program(source=source, tests=asking("assert f() == sum(range(10**6))"), seconds=0.3)
     with SandboxPool(level, 1) as pool:
@@ -310,7 +310,7 @@ CONVERTED = {
 }
 
 
-def test_what_is_done_to_a_value_is_done_outside_where_it_is_plain(pool: SandboxPool) -> None:
+def test_operations_on_plain_values_are_evaluated_outside(pool: SandboxPool) -> None:
     found = {
         source: (execution.outcomes, execution.forgeable)
         for source, execution in pool.run(
@@ -320,7 +320,7 @@ def test_what_is_done_to_a_value_is_done_outside_where_it_is_plain(pool: Sandbox
     assert found == CONVERTED
 
 
-def test_a_value_wanted_is_never_where_another_test_is_compared_outside(pool: SandboxPool, level: Level) -> None:
+def test_expected_values_are_hidden_from_tests_compared_outside(pool: SandboxPool, level: Level) -> None:
     learns = (
         "known = {}\nclass Learner:\n    def __eq__(self, other):\n        known[0] = other\n        return True\n"
         "def f(x):\n    return known.get(0, Learner())\n"

@@ -1,4 +1,4 @@
-"""The pool as a whole: order, deaths, deadlines kept outside, and that nothing survives it."""
+"""The sandbox pool: order, deaths, external deadlines, and no surviving processes."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def asking(*sources: str) -> tuple[CodeTest, ...]:
     return tuple(CodeTest(form="expression", source=source) for source in sources)
 
 
-def lives(process: psutil.Process) -> bool:
-    """Whether a process does anything still; one that nobody has asked after yet doesn't."""
+def is_active(process: psutil.Process) -> bool:
+    """Return whether a process is still active; a zombie is not."""
     try:
         return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
@@ -63,7 +63,7 @@ def numbered(count: int) -> list[tuple[int, Program]]:
     ]
 
 
-def test_the_same_with_one_worker_or_more_and_again(level: Level) -> None:
+def test_results_do_not_depend_on_the_number_of_workers(level: Level) -> None:
     found = []
     for workers, times in ((1, 1), (2, 2)):
         with SandboxPool(level, workers) as pool:
@@ -74,7 +74,7 @@ def test_the_same_with_one_worker_or_more_and_again(level: Level) -> None:
     assert [letters[0][n] for n in range(13)] == ["p"] * 11 + ["f"] * 2
 
 
-def test_jobs_are_taken_as_sandboxes_get_free() -> None:
+def test_jobs_are_pulled_as_sandboxes_become_free() -> None:
     taken = []
 
     def jobs() -> Iterator[tuple[int, Program]]:
@@ -91,14 +91,14 @@ def test_jobs_are_taken_as_sandboxes_get_free() -> None:
         assert [key for key, _ in pool.run(numbered(3))] != []
 
 
-def test_waiting_is_interrupted() -> None:
+def test_waiting_can_be_interrupted() -> None:
     calls = []
     with SandboxPool("L1", 1) as pool:
         list(pool.run([(0, HANGS)], lambda: calls.append(time.monotonic())))
     assert len(calls) >= 2
 
 
-def test_who_waits_may_give_up(level: Level) -> None:
+def test_waiting_can_be_cancelled(level: Level) -> None:
     def interrupt() -> None:
         raise KeyboardInterrupt
 
@@ -108,7 +108,7 @@ def test_who_waits_may_give_up(level: Level) -> None:
         assert one(pool, numbered(2)[1][1]).outcomes == "p"
 
 
-def test_nothing_lives_after_close(level: Level) -> None:
+def test_no_process_survives_close(level: Level) -> None:
     processes: list[psutil.Process] = []
 
     def close() -> None:
@@ -121,11 +121,11 @@ def test_nothing_lives_after_close(level: Level) -> None:
     pool = SandboxPool(level, 2)
     with pytest.raises(KeyboardInterrupt):
         list(pool.run([(0, ENDLESS), (1, ENDLESS)], close))
-    assert not [process for process in processes if lives(process)]
+    assert not [process for process in processes if is_active(process)]
     assert pool.pids == []
 
 
-def test_a_loop_that_was_left_starts_nothing_once_the_pool_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_abandoned_loop_starts_nothing_after_close(monkeypatch: pytest.MonkeyPatch) -> None:
     with SandboxPool("L1", 1) as pool:
         running = pool.run([(0, numbered(2)[1][1]), (1, ENDLESS)])
         next(running)
@@ -136,14 +136,14 @@ def test_a_loop_that_was_left_starts_nothing_once_the_pool_is_closed(monkeypatch
     assert started == []
 
 
-def test_a_server_that_does_not_listen_is_ended(level: Level, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unresponsive_server_is_killed(level: Level, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(box, "_STOP_S", 0.1)
     pool = SandboxPool(level, 1)
     assert one(pool, numbered(2)[1][1]).outcomes == "p"
     processes = within(pool)
     psutil.Process(pool.pids[0]).suspend()
     pool.close()
-    until(lambda: not any(map(lives, processes)))
+    until(lambda: not any(map(is_active, processes)))
 
 
 OWNER = """
@@ -172,7 +172,7 @@ for _ in pool.run([(0, ENDLESS), (1, ENDLESS)], tell):
 
 
 @pytest.mark.few(2)
-def test_nothing_lives_after_its_owner_was_killed(level: Level) -> None:
+def test_no_process_survives_a_killed_owner(level: Level) -> None:
     with subprocess.Popen([sys.executable, "-c", OWNER, level], stdout=subprocess.PIPE, text=True) as owner:
         assert owner.stdout is not None
         try:
@@ -180,7 +180,7 @@ def test_nothing_lives_after_its_owner_was_killed(level: Level) -> None:
         finally:
             owner.kill()
         assert len(processes) >= 6
-        until(lambda: not any(map(lives, processes)))
+        until(lambda: not any(map(is_active, processes)))
 
 
 def test_a_server_that_dies_is_replaced(level: Level) -> None:
@@ -204,19 +204,19 @@ def test_a_server_that_dies_is_replaced(level: Level) -> None:
         assert [execution.outcomes for _, execution in pool.run(numbered(3))] == ["p"] * 3
 
 
-def test_a_server_that_dies_idle_costs_no_solution(level: Level) -> None:
+def test_a_server_that_dies_idle_loses_no_solution(level: Level) -> None:
     with SandboxPool(level, 1) as pool:
         assert one(pool, numbered(2)[1][1]).outcomes == "p"
         until(lambda: len(within(pool)) == 1 + AHEAD)
         server, *others = within(pool)
         server.kill()
         # Those it has made ready die with it, a moment later; a solution given to one of them in between is lost.
-        until(lambda: not any(map(lives, [server, *others])))
+        until(lambda: not any(map(is_active, [server, *others])))
         after = one(pool, numbered(2)[1][1])
         assert (after.outcomes, after.harness_killed) == ("p", False)
 
 
-def test_what_a_program_left_behind_is_ended_before_the_next() -> None:
+def test_leftover_processes_are_killed_before_the_next_program() -> None:
     with SandboxPool("L1", 1) as pool:
         source = LEAVES_A_PROCESS
         assert one(pool, Program(source=source, tests=asking("assert 1 == 1"))).outcomes == "p"
@@ -235,7 +235,7 @@ def test_an_interpreter_that_never_starts_is_an_error() -> None:
         SandboxPool("L1", 1, settings=PoolSettings(python="/nowhere/python"))
 
 
-def test_without_bubblewrap_there_is_no_third_level(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_level_l3_needs_bubblewrap(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(VerifierError, match="bubblewrap"):
         SandboxPool("L3", 1)
@@ -286,7 +286,7 @@ def there(n):
 """
 
 
-def test_what_a_program_finds(pool: SandboxPool) -> None:
+def test_the_environment_of_a_program(pool: SandboxPool) -> None:
     asked = asking(*(f"assert {test}" for test in KEPT.values()))
     execution = one(pool, Program(source=DESCRIPTORS, tests=asked))
     assert [name for name, letter in zip(KEPT, execution.outcomes, strict=True) if letter != "p"] == []
@@ -302,7 +302,7 @@ REFUSED = {
 }
 
 
-def test_what_a_program_is_refused(pool: SandboxPool, level: Level) -> None:
+def test_operations_denied_to_a_program(pool: SandboxPool, level: Level) -> None:
     if level == "L1":
         pytest.skip("limits alone refuse nothing")
     asked = asking(*(f"assert {call} == 0" for call in REFUSED.values()))
@@ -355,7 +355,7 @@ def test_tests_compared_outside_run_before_statements(pool: SandboxPool) -> None
     assert one(pool, program).outcomes == "pp"
 
 
-def test_a_test_too_deep_to_be_sent_costs_only_its_own_problem(pool: SandboxPool) -> None:
+def test_a_test_too_deep_to_send_affects_only_its_problem(pool: SandboxPool) -> None:
     deep = "x = " + "lambda:" * 1_000 + "2"
     programs = [
         (place, Program(source="def f(x):\n    return x\n", tests=(CodeTest(form="statement", source=source),)))

@@ -1,4 +1,4 @@
-"""From a solution's text to a program."""
+"""Extracting a program from the text of a solution."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def fence(code: str, name: str = "python") -> str:
     return f"```{name}\n{code.rstrip()}\n```\n"
 
 
-def test_a_continuation_goes_on_where_the_prompt_ends() -> None:
+def test_a_continuation_is_appended_to_the_prompt() -> None:
     found = code_of(ADD, "    return a + b\n", "continuation")
     assert found.source == "def add(a, b):\n    return a + b\n"
     assert found.first_line == -1
@@ -80,11 +80,11 @@ def test_the_search_for_lines_that_parse_ends(monkeypatch: pytest.MonkeyPatch) -
         (fence("let x = 1", "js"), "javascript", "reply"),
     ],
 )
-def test_what_a_text_is_whose_import_did_not_say(text: str, language: str, form: SolutionForm) -> None:
+def test_the_kind_of_a_text_is_detected(text: str, language: str, form: SolutionForm) -> None:
     assert form_of(text, language) == form
 
 
-def test_a_program_takes_its_time_limit_from_who_asks_then_from_the_problem() -> None:
+def test_the_time_limit_comes_from_the_option_or_the_problem() -> None:
     limited = structs.replace(ADD, seconds=7.0)
     assert program_of(ADD, "base", CODE, "program").seconds == 3.0
     assert program_of(limited, "base", CODE, "program").seconds == 7.0
@@ -99,7 +99,7 @@ def test_a_program_has_the_tests_of_its_suite() -> None:
 
 @pytest.mark.parametrize("extractor", sorted(EXTRACTORS))
 @given(text=st.text(alphabet="`~pyx=()\n \t</think>1", max_size=80))
-def test_any_text_gives_code_that_stands_in_it(extractor: str, text: str) -> None:
+def test_extracted_code_is_part_of_any_text(extractor: str, text: str) -> None:
     found = code_of(ADD, text, "reply", extractor)
     lines = text.split("\n")[found.first_line :]
     for line, stored in zip(found.source.split("\n"), lines, strict=False):

@@ -1,4 +1,4 @@
-"""Programs of other languages, and JavaScript for one."""
+"""Programs in other languages, JavaScript among them."""
 
 from __future__ import annotations
 
@@ -74,21 +74,21 @@ def program(source: str, *tests: CodeTest, seconds: float = 5, language: str = "
     return Program(source=source, tests=tests, seconds=seconds, language=language)
 
 
-def ran(pool: SandboxPool, *programs: Program) -> list[Execution]:
-    """What came of these, in their order."""
+def run_all(pool: SandboxPool, *programs: Program) -> list[Execution]:
+    """Run programs and return their executions in order."""
     found = dict(pool.run(enumerate(programs)))
     return [found[place] for place in range(len(programs))]
 
 
 @pytest.mark.parametrize("literal", ['{"__proto__": 1}', '[{"a": {"\\u005f_proto__": []}}]'])
-def test_a_literal_that_is_something_else_in_javascript_is_compared_inside(literal: str) -> None:
+def test_a_literal_that_differs_in_javascript_is_compared_inside(literal: str) -> None:
     test = trusted(f"assert.deepStrictEqual(add(1, 2), {literal})")
     assert JAVASCRIPT.outside(test, "add", "") is None
     assert JAVASCRIPT.outside(trusted(test.source.replace("proto", "other")), "add", "") is not None
 
 
-def test_outcomes_are_those_of_python(pool: SandboxPool) -> None:
-    (found,) = ran(
+def test_outcomes_equal_those_of_python(pool: SandboxPool) -> None:
+    (found,) = run_all(
         pool,
         program(
             ADD,
@@ -115,10 +115,10 @@ def test_outcomes_are_those_of_python(pool: SandboxPool) -> None:
     ]
 
 
-def test_what_ends_a_process_ends_no_other_test(pool: SandboxPool) -> None:
+def test_a_killed_process_ends_no_other_test(pool: SandboxPool) -> None:
     source = "function f(x) { while (x === 1); if (x === 2) process.exit(0); if (x === 3) process.abort(); return x }"
     tests = [trusted(f"assert.deepStrictEqual(f({x}), {x})") for x in (0, 1, 2, 3, 4)]
-    hanging, broken, raising, endless, echo = ran(
+    hanging, broken, raising, endless, echo = run_all(
         pool,
         program(source, *tests, seconds=2),
         program("function f( {", *tests[:2], stdio("1", "1")),
@@ -133,9 +133,9 @@ def test_what_ends_a_process_ends_no_other_test(pool: SandboxPool) -> None:
     assert (echo.outcomes, echo.failures[0].got) == ("pf", "3\n")
 
 
-def test_what_only_prints_elsewhere_fails_a_test(pool: SandboxPool) -> None:
+def test_output_on_another_stream_fails_a_test(pool: SandboxPool) -> None:
     tests = [CodeTest(form="statement", source=f"console.assert(f(1) === {x}, 'no')") for x in (1, 2)]
-    (execution,) = ran(pool, program("function f(x) { return x }", *tests))
+    (execution,) = run_all(pool, program("function f(x) { return x }", *tests))
     assert (execution.outcomes, execution.failures[0].message) == ("pf", "no")
 
 
@@ -171,17 +171,17 @@ def test_a_value_that_only_looks_right_is_wrong(pool: SandboxPool) -> None:
     ]
     values = f"function value(place) {{ return [{', '.join(got for got, _ in wrong)}][place] }}"
     tests = [trusted(f"assert.deepStrictEqual(value({place}), {want})") for place, (_, want) in enumerate(wrong)]
-    (found,) = ran(pool, program(f"{source}\n{values}", *tests))
+    (found,) = run_all(pool, program(f"{source}\n{values}", *tests))
     assert set(found.outcomes) <= set("fx")
 
 
-def test_assertions_are_compared_outside_whatever_an_import_calls_them(pool: SandboxPool) -> None:
+def test_renamed_assertions_are_compared_outside(pool: SandboxPool) -> None:
     lies = "assert.deepStrictEqual = assert.strictEqual = () => {};\nfunction f(x) { return x }"
     asked = [forgeable(f"assert.{name}(f(1), 2)") for name in ("deepStrictEqual", "strictEqual", "equal")]
-    (found,) = ran(pool, program(lies, *asked[:2], forgeable("assert.deepStrictEqual(g(1), 2)")))
+    (found,) = run_all(pool, program(lies, *asked[:2], forgeable("assert.deepStrictEqual(g(1), 2)")))
     assert (found.outcomes, found.forgeable) == ("ffe", 0)
     named = structs.replace(program(lies, *asked[:2]), entry_point="g", setup="const candidate = f;")
-    (found,) = ran(pool, named)
+    (found,) = run_all(pool, named)
     assert (found.outcomes, found.forgeable) == ("pp", 2)
 
 
@@ -201,20 +201,20 @@ def test_assertions_are_compared_outside_whatever_an_import_calls_them(pool: San
         ("candidate", None, "candidate = f", True),
     ],
 )
-def test_what_is_tested_is_called_by_its_own_name(
+def test_the_tested_function_is_called_by_its_name(
     called: str, entry_point: str | None, setup: str, tested: bool
 ) -> None:
     assert JAVASCRIPT.is_tested(called, entry_point, setup) is tested
 
 
-def test_a_test_that_is_no_code_without_a_program_is_set_apart(pool: SandboxPool) -> None:
+def test_a_test_that_is_broken_without_a_program_is_marked(pool: SandboxPool) -> None:
     claims = """
     const mark = require("fs").readFileSync("/job/main.cjs", "utf8").match(/"mark": "([0-9a-f]+)"/)[1];
     const say = (told) => require("fs").writeSync(1, mark + " " + JSON.stringify(told) + "\\n");
     say({ started: true }); say({ outcome: "s" }); say({ outcome: "s" });
     """
     asked = [forgeable("assert(f(1) === 2"), forgeable("assert(f(1) === 2)")]
-    honest, liar = ran(pool, program("function f(x) { return 2 }", *asked), program(claims, *asked))
+    honest, liar = run_all(pool, program("function f(x) { return 2 }", *asked), program(claims, *asked))
     assert (honest.outcomes, honest.score) == ("bp", 1.0)
     assert (liar.outcomes, liar.score) == ("bs", 0.0)
 
@@ -233,13 +233,13 @@ ESCAPES = {
 }
 
 
-def test_a_program_stays_in(pool: SandboxPool) -> None:
+def test_a_program_is_confined(pool: SandboxPool) -> None:
     tests = [trusted("assert.deepStrictEqual(f(), 'through')".replace("'", '"'))]
-    found = ran(pool, *[program(f"function f() {{ {escape} }}", *tests, seconds=3) for escape in ESCAPES.values()])
+    found = run_all(pool, *[program(f"function f() {{ {escape} }}", *tests, seconds=3) for escape in ESCAPES.values()])
     assert [name for name, one in zip(ESCAPES, found, strict=True) if one.outcomes == "p"] == []
 
 
-def test_reports_and_outputs_of_its_own_gain_nothing(pool: SandboxPool) -> None:
+def test_forged_reports_and_outputs_gain_nothing(pool: SandboxPool) -> None:
     forged = """
     const mark = require("fs").readFileSync("/job/main.cjs", "utf8").match(/"mark": "([0-9a-f]+)"/)[1];
     for (const told of ['{"started": true}', '{"outcome": "p"}', '{"outcome": "q"}', "[", '{"value": [[[['])
@@ -248,14 +248,14 @@ def test_reports_and_outputs_of_its_own_gain_nothing(pool: SandboxPool) -> None:
     """
     flood = "for (;;) console.log('x'.repeat(1 << 16))"
     tests = [trusted(f"assert.deepStrictEqual(f({x}), {x})") for x in range(3)]
-    first, second = ran(pool, program(forged, *tests), program(flood, *tests[:1], stdio("", "x"), seconds=3))
+    first, second = run_all(pool, program(forged, *tests), program(flood, *tests[:1], stdio("", "x"), seconds=3))
     assert first.outcomes == "xxx"
     assert set(second.outcomes) <= set("tx")
 
 
 def test_a_language_that_is_compiled(pool: SandboxPool, monkeypatch: pytest.MonkeyPatch) -> None:
     added(monkeypatch, "shouting", "SHOUTING")
-    right, wrong = ran(
+    right, wrong = run_all(
         pool,
         program("const f = (x) => x.SHOUT()", trusted('assert.deepStrictEqual(f("a"), "A")'), language="shouting"),
         program("MUMBLE", trusted('assert.deepStrictEqual(f("a"), "A")'), language="shouting"),
@@ -264,12 +264,12 @@ def test_a_language_that_is_compiled(pool: SandboxPool, monkeypatch: pytest.Monk
     assert wrong.failures[0].message == "it doesn't compile"
 
 
-def test_limits_and_settings_hold_as_for_python(pool: SandboxPool) -> None:
+def test_limits_and_settings_work_as_for_python(pool: SandboxPool) -> None:
     tests = [forgeable("globalThis.n = (globalThis.n ?? 0) + 1; assert(n === 1)") for _ in range(3)]
     with SandboxPool("L3", 1, settings=PoolSettings(fresh_per_test=True)) as fresh:
-        assert ran(fresh, program("", *tests))[0].outcomes == "ppp"
+        assert run_all(fresh, program("", *tests))[0].outcomes == "ppp"
     with SandboxPool("L3", 1, settings=PoolSettings(stop_early=True)) as early:
-        assert ran(early, program("", *tests))[0].outcomes == "pfn"
+        assert run_all(early, program("", *tests))[0].outcomes == "pfn"
 
 
 HARNESS = """
@@ -282,7 +282,7 @@ with SandboxPool("L3", 1) as pool:
 """
 
 
-def test_a_program_ends_with_whoever_runs_it(pool: SandboxPool) -> None:
+def test_a_program_ends_with_its_owner(pool: SandboxPool) -> None:
     with subprocess.Popen([sys.executable, "-c", HARNESS], stdout=subprocess.PIPE) as harness:
         assert harness.stdout is not None
         harness.stdout.readline()
@@ -293,7 +293,7 @@ def test_a_program_ends_with_whoever_runs_it(pool: SandboxPool) -> None:
     assert (len(gone), alive) == (len(below), [])
 
 
-def test_a_run_that_is_left_leaves_nothing_running(pool: SandboxPool) -> None:
+def test_an_abandoned_run_leaves_no_process(pool: SandboxPool) -> None:
     before = {process.pid for process in psutil.Process().children(recursive=True)}
     hang = program("for (;;);", forgeable(""), seconds=50)
     for key, _ in pool.run([("a", hang), ("b", program(ADD, forgeable("")))]):
@@ -306,11 +306,11 @@ def test_a_run_that_is_left_leaves_nothing_running(pool: SandboxPool) -> None:
 def added(monkeypatch: pytest.MonkeyPatch, name: str, *targets: str) -> None:
     """Have packages bring runners of this name, each an attribute of this module."""
     points = [EntryPoint(name, f"{__name__}:{target}", runners.GROUP) for target in targets]
-    monkeypatch.setitem(sys.modules, __name__, sys.modules[test_outcomes_are_those_of_python.__module__])
+    monkeypatch.setitem(sys.modules, __name__, sys.modules[test_outcomes_equal_those_of_python.__module__])
     monkeypatch.setattr(runners, "entry_points", lambda group: points)
 
 
-def test_packages_bring_languages(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_plugins_add_languages(monkeypatch: pytest.MonkeyPatch) -> None:
     added(monkeypatch, "shouting", "SHOUTING")
     assert languages() == ["javascript", "shouting"]
     assert runner_of("shouting") == SHOUTING
@@ -322,7 +322,7 @@ def test_packages_bring_languages(monkeypatch: pytest.MonkeyPatch) -> None:
         runner_of("shouting")
 
 
-def test_what_cannot_be_run_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_an_unavailable_language_is_rejected(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     with pytest.raises(
         VerifierError, match=r"no runner for the language 'cobol'\. Known languages: python, javascript"
     ):
@@ -338,7 +338,7 @@ def test_what_cannot_be_run_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path
             asked()
 
 
-def test_a_pool_at_l2_refuses_other_languages() -> None:
+def test_a_pool_at_l2_rejects_other_languages() -> None:
     with SandboxPool("L2", 1) as pool, pytest.raises(VerifierError, match="L3 only"):
         list(pool.run([(1, program(ADD, forgeable("")))]))
 
@@ -379,7 +379,7 @@ def test_tests_whose_value_can_be_compared_outside(source: str, split: Expressio
     assert JAVASCRIPT.split(trusted(source)) == split
 
 
-def test_a_runner_tells_its_version() -> None:
+def test_a_runner_reports_its_version() -> None:
     if shutil.which("node") is None:
         pytest.skip("there is no node here")
     version_of.cache_clear()

@@ -1,4 +1,4 @@
-"""A folder that solutions write in: theirs alone, of one size, empty for each process, and there at L3 only."""
+"""The scratch folder of solutions: private, limited in size, empty for each process, and at L3 only."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def pool() -> Iterator[SandboxPool]:
         yield made
 
 
-def asked(pool: SandboxPool, source: str, *tests: str) -> Execution:
+def run_tests(pool: SandboxPool, source: str, *tests: str) -> Execution:
     return one(pool, Program(source=source, tests=tuple(CodeTest(form="expression", source=test) for test in tests)))
 
 
@@ -85,14 +85,14 @@ USES = {
 
 
 @pytest.mark.parametrize("use", USES)
-def test_what_programs_do_with_files_works(pool: SandboxPool, use: str) -> None:
+def test_programs_can_use_files(pool: SandboxPool, use: str) -> None:
     source, call, wanted = USES[use]
     source += f"\ndef f():\n    return {call}\n"
-    execution = asked(pool, source, f"assert f() == {wanted!r}")
+    execution = run_tests(pool, source, f"assert f() == {wanted!r}")
     assert (execution.outcomes, execution.failures) == ("p", ())
 
 
-def test_a_package_maps_files_of_its_own_there(pool: SandboxPool) -> None:
+def test_a_package_can_map_files(pool: SandboxPool) -> None:
     source = (
         "import numpy as np\ndef f():\n    held = np.memmap('own.bin', dtype='int32', mode='w+', shape=(3,))\n"
         "    held[:] = 1\n    held.flush()\n    np.save('own.npy', held)\n    return int(np.load('own.npy').sum())\n"
@@ -127,17 +127,17 @@ def listed():
 """
 
 
-def test_the_kernel_keeps_size_and_number_of_files(pool: SandboxPool) -> None:
-    """28 is ENOSPC, 27 EFBIG: no file is larger than the folder either. The folder itself is one of its files."""
-    (full,) = asked(pool, FULL, "assert size() == 0").failures
+def test_the_kernel_limits_size_and_number_of_files(pool: SandboxPool) -> None:
+    """28 is ENOSPC, 27 EFBIG: a file cannot be larger than the folder. The folder itself counts as a file."""
+    (full,) = run_tests(pool, FULL, "assert size() == 0").failures
     assert full.got in (f"({MEGABYTES << 20}, 27)", f"({MEGABYTES << 20}, 28)")
-    (full,) = asked(pool, FULL, "assert files() == 0").failures
+    (full,) = run_tests(pool, FULL, "assert files() == 0").failures
     assert full.got == f"({(MEGABYTES << 20) // 4096 - 1}, 28)"
 
 
 def test_each_process_finds_an_empty_folder(pool: SandboxPool) -> None:
     for _ in range(2):
-        assert asked(pool, FULL, "assert listed() == []", "assert files() == None").outcomes == "pf"
+        assert run_tests(pool, FULL, "assert listed() == []", "assert files() == None").outcomes == "pf"
     leaves = "import os\ndef f(x):\n    found = os.listdir('/tmp')\n    open('left', 'w').close()\n    return found\n"
     tests = (
         CodeTest(form="expression", source="assert f(1) == []"),
@@ -154,46 +154,46 @@ def test_each_process_finds_an_empty_folder(pool: SandboxPool) -> None:
         assert one(fresh, program).outcomes == "pfpepp"
 
 
-def test_a_program_goes_on_in_an_empty_folder_after_one_that_hung(pool: SandboxPool) -> None:
+def test_a_program_after_a_timeout_gets_an_empty_folder(pool: SandboxPool) -> None:
     source = "import os, time\ndef f(x):\n    found = os.listdir('.')\n    open('left', 'w').close()\n"
     source += "    time.sleep(60 * x)\n    return found\n"
     tests = tuple(CodeTest(form="expression", source=f"assert f({x}) == []") for x in (1, 0))
     assert one(pool, Program(source=source, tests=tests, seconds=0.05)).outcomes == "tp"
 
 
-def test_what_is_written_is_of_its_memory(pool: SandboxPool) -> None:
+def test_written_files_count_as_memory(pool: SandboxPool) -> None:
     source = "import mmap\ndef f(size):\n    return len(mmap.mmap(-1, size))\n"
     half = 1 << 29
     with SandboxPool("L3", 1, settings=PoolSettings(scratch_bytes=half)) as halved:
-        assert asked(halved, source, f"assert f({half}) == {half}").outcomes == "e"
-    assert asked(pool, source, f"assert f({half}) == {half}").outcomes == "p"
+        assert run_tests(halved, source, f"assert f({half}) == {half}").outcomes == "e"
+    assert run_tests(pool, source, f"assert f({half}) == {half}").outcomes == "p"
 
 
-def test_without_it_nothing_is_written() -> None:
+def test_without_a_folder_nothing_can_be_written() -> None:
     if why := missing("L3"):
         pytest.skip(why)
     with SandboxPool("L3", 1) as closed:
-        found = asked(
+        found = run_tests(
             closed, FULL, "assert files() == (0, 13)", "assert files() == (0, 30)", "assert files() == (0, 2)"
         )
     assert "p" in found.outcomes
 
 
 @pytest.mark.parametrize("level", ["L1", "L2"])
-def test_there_is_none_below_l3(level: Level) -> None:
+def test_levels_below_l3_have_no_folder(level: Level) -> None:
     with pytest.raises(VerifierError, match=f"Only isolation L3 has a scratch folder, not {level}"):
         SandboxPool(level, 1, settings=SETTINGS)
 
 
 def test_a_box_is_used_once(pool: SandboxPool) -> None:
-    """What a solution has written is gone with the namespace it was in, and nothing here has to clear it up."""
-    asked(pool, FULL, "assert size() == 0")
+    """The files of a solution disappear with their namespace, so nothing has to be cleaned up."""
+    run_tests(pool, FULL, "assert size() == 0")
     before = pool.pids
-    asked(pool, FULL, "assert size() == 0")
+    run_tests(pool, FULL, "assert size() == 0")
     assert not set(before) & set(pool.pids)
 
 
-def test_who_gave_up_and_a_server_that_died_leave_nothing_behind(pool: SandboxPool) -> None:
+def test_interrupts_and_dead_servers_leave_no_files(pool: SandboxPool) -> None:
     hangs = Program(
         source="import time\nopen('left', 'w').close()\ntime.sleep(100)\n",
         tests=(CodeTest(form="expression", source="assert f() == 1"),),
@@ -205,7 +205,7 @@ def test_who_gave_up_and_a_server_that_died_leave_nothing_behind(pool: SandboxPo
 
     with pytest.raises(KeyboardInterrupt):
         list(pool.run([(0, hangs)], interrupt))
-    assert asked(pool, FULL, "assert listed() == []").outcomes == "p"
+    assert run_tests(pool, FULL, "assert listed() == []").outcomes == "p"
 
     def end_server() -> None:
         if pool._slots[0]._running:
@@ -213,7 +213,7 @@ def test_who_gave_up_and_a_server_that_died_leave_nothing_behind(pool: SandboxPo
 
     ((_, lost),) = pool.run([(0, hangs)], end_server)
     assert (lost.outcomes, lost.harness_killed) == ("n", True)
-    assert asked(pool, FULL, "assert listed() == []").outcomes == "p"
+    assert run_tests(pool, FULL, "assert listed() == []").outcomes == "p"
 
 
 def test_attacks_on_the_folder_are_held() -> None:
@@ -226,13 +226,13 @@ def test_attacks_on_the_folder_are_held() -> None:
 
 
 @pytest.mark.soak
-def test_attacks_on_the_level_are_held_where_there_is_a_folder() -> None:
+def test_attacks_on_the_level_are_held_with_a_folder() -> None:
     attacks = [attack for attack in corpus() if attack.language == "python"]
     results = run_attacks("L3", attacks, scratch=SCRATCH_BYTES)
     assert {result.name for result in results if not result.held} == OPEN_BY_DESIGN
 
 
-def test_attacks_on_the_folder_are_python_of_their_own_name() -> None:
+def test_attacks_on_the_folder_are_python_with_unique_names() -> None:
     assert len(corpus(scratch=True)) >= 10
     for attack in corpus(scratch=True):
         ast.parse(attack.program)
@@ -242,7 +242,7 @@ def test_attacks_on_the_folder_are_python_of_their_own_name() -> None:
 
 @dataclass
 class Attacked:
-    """How often a folder was attacked, and whether it holds."""
+    """Count the attacks on a folder and report whether it holds."""
 
     times: int = 0
     holds: bool = True
@@ -261,7 +261,7 @@ def held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Attacked:
     return found
 
 
-def test_a_folder_is_attacked_before_its_first_use_and_that_is_remembered(held: Attacked) -> None:
+def test_a_folder_is_attacked_once_before_its_first_use(held: Attacked) -> None:
     assert [levels.level_of("best", allow_unsafe=False, scratch=True) for _ in range(3)] == ["L3"] * 3
     assert held.times == 1
     levels.level_of("best", allow_unsafe=False)
@@ -269,7 +269,7 @@ def test_a_folder_is_attacked_before_its_first_use_and_that_is_remembered(held: 
     assert held.times == 2
 
 
-def test_a_folder_that_does_not_hold_is_refused(held: Attacked) -> None:
+def test_a_folder_that_fails_an_attack_is_rejected(held: Attacked) -> None:
     held.holds = False
     for _ in range(2):
         with pytest.raises(RunError, match="scratch folder can't be isolated"):
@@ -278,17 +278,17 @@ def test_a_folder_that_does_not_hold_is_refused(held: Attacked) -> None:
     assert levels.level_of("best", allow_unsafe=False) == "L3"
 
 
-def test_a_lower_level_is_refused_by_name(held: Attacked, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lower_level_is_rejected_by_name(held: Attacked, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(levels, "best_level", lambda *, allow_unsafe=False: "L2")
     with pytest.raises(VerifierError, match="Only isolation L3 has a scratch folder, not L2"):
         levels.level_of("best", allow_unsafe=False, scratch=True)
     assert held.times == 0
 
 
-def test_what_cannot_be_set_up_is_no_level_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the kernel refuses to limit the files, there is no folder, rather than one without a limit."""
+def test_a_folder_that_cannot_be_limited_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the kernel refuses to limit the files, there is no folder rather than an unlimited one."""
     if why := missing("L3"):
         pytest.skip(why)
     monkeypatch.setattr("workbench.verifiers.execution.box.SCRATCH_RIGHT", ())
     with SandboxPool("L3", 1, settings=SETTINGS) as pool, pytest.raises(VerifierError, match="not permitted"):
-        asked(pool, FULL, "assert listed() == []")
+        run_tests(pool, FULL, "assert listed() == []")

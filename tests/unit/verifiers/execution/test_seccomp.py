@@ -1,4 +1,4 @@
-"""The filter, run by hand: what it answers for each system call."""
+"""The seccomp filter, interpreted: its answer for each system call."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ IN_A_FOLDER = {"unlinkat", "mkdirat", "renameat2", "fchmodat", "ftruncate"}
 def answer(
     machine: str, number: int, *arguments: int, architecture: int | None = None, options: dict[str, Any] | None = None
 ) -> int:
-    """What the kernel would be told: a small interpreter of the instructions that the filter uses."""
+    """Interpret the instructions of the filter and return the answer for a system call."""
     _, own = seccomp.MACHINES[machine]
     values = [*arguments, *[0] * (6 - len(arguments))]
     data = struct.pack("=iIQ6Q", number, own if architecture is None else architecture, 0, *values)
@@ -57,7 +57,7 @@ def answer(
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-def test_what_is_listed_is_allowed_and_nothing_else(machine: str) -> None:
+def test_only_listed_calls_are_allowed(machine: str) -> None:
     place, _ = seccomp.MACHINES[machine]
     listed = {pair[place] for pair in seccomp.ALLOWED.values()}
     pairs = (seccomp.CLONE, seccomp.FCNTL, seccomp.IOCTL, seccomp.PRCTL, seccomp.PRLIMIT64)
@@ -67,7 +67,7 @@ def test_what_is_listed_is_allowed_and_nothing_else(machine: str) -> None:
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-def test_what_has_to_stay_out(machine: str) -> None:
+def test_dangerous_calls_are_denied(machine: str) -> None:
     place, _ = seccomp.MACHINES[machine]
     for name, pair in FORBIDDEN.items():
         if (number := pair[place]) is not None:
@@ -75,7 +75,7 @@ def test_what_has_to_stay_out(machine: str) -> None:
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-def test_arguments_are_looked_at(machine: str) -> None:
+def test_arguments_are_checked(machine: str) -> None:
     place, _ = seccomp.MACHINES[machine]
     thread, fork, user_namespace = 0x3D0F00, 17, 0x10000000
     for pair, arguments, wanted in [
@@ -119,7 +119,7 @@ def test_other_architectures(machine: str) -> None:
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-def test_a_folder_takes_calls_that_change_files_and_no_others(machine: str) -> None:
+def test_a_folder_allows_only_calls_that_change_files(machine: str) -> None:
     place, _ = seccomp.MACHINES[machine]
     added = {number for pair in seccomp.SCRATCH.values() if (number := pair[place]) is not None}
     closed = {number for number in range(600) if answer(machine, number) != answer(machine, number, options=SCRATCH)}
@@ -132,7 +132,7 @@ def test_a_folder_takes_calls_that_change_files_and_no_others(machine: str) -> N
             assert answer(machine, number, options=SCRATCH) == REFUSED, name
     fcntl = seccomp.FCNTL[place]
     answers = [answer(machine, fcntl, 3, command, options=SCRATCH) for command in (1, 5, 6, 7, 8, 37, 1024, 1031)]
-    # Locks are granted by nobody: none is ever made.
+    # No file system here supports these locks.
     assert answers == [ALLOWED, ALLOWED, GRANTED, GRANTED, REFUSED, REFUSED, REFUSED, REFUSED]
     assert answer(machine, fcntl, 3, 6) == REFUSED
 

@@ -1,4 +1,4 @@
-"""Tests on their way in, and frames on their way out."""
+"""Tests sent into the sandbox and frames read from it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def pipe() -> Iterator[tuple[int, int]]:
         os.close(end)
 
 
-def test_expected_values_never_go_in() -> None:
+def test_expected_values_never_enter_the_sandbox() -> None:
     suite = prepare_suite(TESTS, MAGIC)
     for secret in (b"987654", b"hidden", (987654).to_bytes(4, "little")):
         assert secret not in suite.packed["expression"]
@@ -47,14 +47,14 @@ def test_code_is_compiled_for_the_same_interpreter_only() -> None:
 
 
 @pytest.mark.parametrize("literal", ["True", "False", "'a longer one'"])
-def test_the_room_for_values_doesnt_tell_how_long_a_literal_is(literal: str) -> None:
+def test_the_value_limit_does_not_reveal_the_literal_length(literal: str) -> None:
     known = CodeTest(form="expression", source=f"assert f({'x' * 3000!r}) == {literal}")
     other = CodeTest(form="expression", source="assert f(1) == 2")
     suite = prepare_suite((known, other), MAGIC)
     assert {suite.sent(place)[3] for place in suite.together["expression"]} == {1 << 18}
 
 
-def test_what_takes_long_to_compile_is_compiled_inside() -> None:
+def test_slow_compilation_happens_inside() -> None:
     body = "x = f(1, 2, 3)"
     for _ in range(14):
         body = "try:\n pass\nfinally:\n" + "\n".join(f" {line}" for line in body.split("\n"))
@@ -65,8 +65,8 @@ def test_what_takes_long_to_compile_is_compiled_inside() -> None:
 
 
 @pytest.mark.parametrize("source", ["x = {}", "assert f({}) == 3"])
-def test_code_too_deep_to_be_sent_goes_in_as_text(source: str) -> None:
-    """Compiled code of 998 nested lambdas is deeper than marshal writes."""
+def test_code_too_deep_to_marshal_is_sent_as_text(source: str) -> None:
+    """Compiled code of 998 nested lambdas is deeper than marshal supports."""
     test = CodeTest(form="statement", source=source.format("lambda:" * 1_000 + "2"))
     (ready,) = prepare_suite((test,), MAGIC).tests
     assert isinstance(ready.sent, str)
@@ -78,14 +78,14 @@ def test_tests_are_prepared_once() -> None:
 
 
 @pytest.mark.parametrize("source", ["x = (", "(" * 5000, "\0", "", "-" * 200_000 + "1", "1+" * 100_000 + "1"])
-def test_what_is_no_python_goes_in_as_it_stands(source: str) -> None:
+def test_invalid_python_is_sent_unchanged(source: str) -> None:
     (test,) = prepare_suite((CodeTest(form="expression", source=source),), MAGIC).tests
     assert test.form == "statement"
     assert packed([(0, test.form, test.sent, 0)])
 
 
 @given(st.lists(st.tuples(st.integers(0, 99), st.sampled_from("pfesv"), st.binary(max_size=20))), st.integers(1, 40))
-def test_frames_arrive_however_they_are_cut(frames: list[tuple[int, str, bytes]], size: int) -> None:
+def test_frames_are_reassembled(frames: list[tuple[int, str, bytes]], size: int) -> None:
     reading, writing = os.pipe()
     with os.fdopen(reading, "rb") as stream, os.fdopen(writing, "wb", 0) as sink:
         os.set_blocking(stream.fileno(), False)
@@ -109,7 +109,7 @@ def test_a_child_that_writes_too_much_is_cut_off(pipe: tuple[int, int]) -> None:
         results.read()
 
 
-def test_a_frame_is_no_longer_than_a_test_allows(pipe: tuple[int, int]) -> None:
+def test_a_frame_is_limited_by_its_test(pipe: tuple[int, int]) -> None:
     results = Results(pipe[0], 1 << 30, 1000)
     os.write(pipe[1], HEAD.pack(0, b"v", 0, 1001))
     results.read()
@@ -117,7 +117,7 @@ def test_a_frame_is_no_longer_than_a_test_allows(pipe: tuple[int, int]) -> None:
         next(results.frames())
 
 
-def test_no_more_is_read_ahead_than_a_frame_takes(pipe: tuple[int, int]) -> None:
+def test_no_more_than_one_frame_is_read_ahead(pipe: tuple[int, int]) -> None:
     results = Results(pipe[0], 1 << 30, 1000)
     os.write(pipe[1], b"x" * 2000)
     results.read()

@@ -1,4 +1,4 @@
-"""The verifier ``execution``: its options, and what outcomes make of a solution."""
+"""The verifier ``execution``: its options and its verdicts."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_a_solution_is_correct_if_every_test_of_all_suites_passes() -> None:
         ("et", "exception"),
     ],
 )
-def test_the_first_test_that_is_not_passed_gives_the_reason(outcomes: str, reason: str) -> None:
+def test_the_first_failing_test_gives_the_reason(outcomes: str, reason: str) -> None:
     found = verdict(ran(outcomes))
     assert (found.outcome, found.reason, found.score) == (Outcome.INCORRECT, reason, outcomes.count("p") / 2)
     assert explain_verdict("incorrect", reason).endswith(".")
@@ -85,7 +85,7 @@ def test_a_line_outside_the_text_is_not_marked(line: int | None) -> None:
     assert found.verdict.candidate_span is None
 
 
-def test_a_death_of_the_harness_is_an_error_and_says_nothing_of_the_solution() -> None:
+def test_a_dead_harness_is_an_error_of_no_solution() -> None:
     found = verdict(ran("xx", killed=True), ran("f"))
     assert (found.outcome, found.reason, found.score) == (Outcome.ERROR, "harness_killed", None)
     assert explain_verdict("error", "harness_killed").endswith(".")
@@ -100,7 +100,7 @@ def test_nothing_to_run_is_an_abstention(problem: Problem | None) -> None:
     assert (found.outcome, found.reason) == (Outcome.ABSTAIN, "no_tests")
 
 
-def test_a_long_test_is_shortened_and_a_whole_program_left_out() -> None:
+def test_a_long_test_is_shortened_and_a_whole_program_omitted() -> None:
     long = CodeTest(form="statement", source="x" * 1000)
     whole = CodeTest(form="program", source="check(add)")
     typed = CodeTest(form="stdio", source="5\n", expected="10\n")
@@ -124,7 +124,7 @@ def test_other_hash_seeds_vote_and_do_not_decide() -> None:
     assert (steady.verdict.reason, len(steady.votes)) == ("tests_passed", 3)
 
 
-def test_settings_carry_the_options() -> None:
+def test_settings_include_the_options() -> None:
     verifier = ExecutionVerifier(
         stop_early="yes", fresh_per_test="true", fresh_namespace="1", budget="5", memory="64", hash_seeds="2"
     )
@@ -138,7 +138,7 @@ def test_settings_carry_the_options() -> None:
     )
 
 
-def test_a_folder_to_write_in_is_asked_for_in_megabytes_and_there_at_l3_only() -> None:
+def test_a_scratch_folder_is_sized_in_megabytes_and_needs_l3() -> None:
     verifier = ExecutionVerifier(scratch="16MB", memory="64MB", isolation="L3")
     assert (verifier.scratch, verifier.settings(0).scratch_bytes) == (2**24, 2**24)
     assert verifier.config()["scratch"] == 16
@@ -172,7 +172,7 @@ def test_the_time_limit_reaches_the_program() -> None:
     ],
     ids=lambda options: next(iter(options)),
 )
-def test_every_option_may_change_a_verdict_and_so_makes_another_verifier(options: dict[str, str]) -> None:
+def test_every_option_is_part_of_the_identity(options: dict[str, str]) -> None:
     assert identity(ExecutionVerifier(**options)) != identity(ExecutionVerifier())
 
 
@@ -196,13 +196,13 @@ def test_every_option_may_change_a_verdict_and_so_makes_another_verifier(options
         ("scratch", "1009"),
     ],
 )
-def test_a_wrong_option_is_named(option: str, text: str) -> None:
+def test_an_invalid_option_is_named(option: str, text: str) -> None:
     with pytest.raises(OptionError) as caught:
         Registry().load("execution", {option: text})
     assert caught.value.option == option
 
 
-def test_the_version_names_the_interpreter_only_where_it_is_this_one() -> None:
+def test_the_version_names_only_the_current_interpreter() -> None:
     major, minor = sys.version_info[:2]
     assert ExecutionVerifier().version == f"{HARNESS_VERSION}+python{major}.{minor}"
     assert ExecutionVerifier(python=sys.executable).version == HARNESS_VERSION
@@ -213,7 +213,7 @@ def test_it_works_in_runs_only() -> None:
         Registry().local("execution")
 
 
-def test_broken_tests_count_for_nobody() -> None:
+def test_broken_tests_do_not_count() -> None:
     found = verdict(ran("pb"), ran("b"))
     assert (found.outcome, found.score, found.detail) == (Outcome.CORRECT, 1.0, "2 tests excluded")
     found = verdict(ran("bf"), ran("p"))
@@ -223,7 +223,7 @@ def test_broken_tests_count_for_nobody() -> None:
     assert (found.outcome, found.score, found.reason) == (Outcome.ABSTAIN, None, "broken_tests")
 
 
-def test_a_verdict_says_by_what_error_tests_are_broken() -> None:
+def test_a_verdict_names_the_error_of_broken_tests() -> None:
     tests = tuple(CodeTest(form="expression", source=f"assert ad({number}) == 3") for number in range(2))
     problem = structs.replace(ADD, suites={"base": tests})
     error = "NameError: name 'ad' is not defined"
@@ -234,11 +234,11 @@ def test_a_verdict_says_by_what_error_tests_are_broken() -> None:
     assert found.detail == f"2 tests excluded: {error}"
 
 
-def test_a_test_that_was_not_run_hides_no_failure_behind_it() -> None:
+def test_a_skipped_test_hides_no_later_failure() -> None:
     assert verdict(ran("nf")).reason == "assertion"
 
 
-def test_tests_that_say_nothing_of_a_solution_are_not_run() -> None:
+def test_uninformative_tests_are_not_run() -> None:
     sources = ("assert add(1, 2) == 3", "assert add(1, 2) == 3)", "assert sub(1, 2) == 3")
     problem = structs.replace(
         ADD, suites={"base": tuple(CodeTest(form="expression", source=source) for source in sources)}

@@ -1,4 +1,4 @@
-"""A judge without a server: what it asks is noted, what it hears is in a script."""
+"""A judge without a server: its requests are recorded, its replies are scripted."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ ITEM = VerifierInput(
 )
 
 
-class Asked(NamedTuple):
-    """One call."""
+class RecordedCall(NamedTuple):
+    """A recorded call."""
 
     step: str
     role: str
@@ -34,7 +34,7 @@ class Asked(NamedTuple):
         return "\n".join(message.content for message in self.request.messages)
 
 
-Script = Callable[[Asked], str | Reply] | Iterable[str | Reply] | str
+Script = Callable[[RecordedCall], str | Reply] | Iterable[str | Reply] | str
 """What is replied: a function of the call, replies in their order, or always the same."""
 
 
@@ -42,12 +42,12 @@ class Scripted:
     """Plays the server."""
 
     def __init__(self, script: Script) -> None:
-        self.calls: list[Asked] = []
+        self.calls: list[RecordedCall] = []
         self._script = script if callable(script) or isinstance(script, str) else iter(script)
 
     async def __call__(self, request: Request, *, step: str, role: str = "judge", sample: int = 0) -> Reply:
         assert isinstance(request, Chat)
-        call = Asked(step, role, sample, request)
+        call = RecordedCall(step, role, sample, request)
         self.calls.append(call)
         if isinstance(self._script, str):
             reply: str | Reply = self._script
@@ -57,19 +57,19 @@ class Scripted:
 
 
 def llm_judge(**options: str) -> LlmJudge:
-    """A judge with a server that nobody calls."""
+    """Make a judge with an unreachable server."""
     return LlmJudge(**{"base_url": "http://localhost:1/v1", "model": "m", **options})
 
 
 def judged(
     script: Script, item: VerifierInput = ITEM, secret: bytes = SECRET, /, **options: str
-) -> tuple[Judged, list[Asked]]:
+) -> tuple[Judged, list[RecordedCall]]:
     """The verdict and the calls it took."""
     server = Scripted(script)
     found = asyncio.run(llm_judge(**options).judge(item, server, secret))
     return found, server.calls
 
 
-def requests(item: VerifierInput = ITEM, secret: bytes = SECRET, /, **options: str) -> list[Asked]:
-    """What a judge asks about an item."""
+def requests(item: VerifierInput = ITEM, secret: bytes = SECRET, /, **options: str) -> list[RecordedCall]:
+    """Return the requests of a judge about an item."""
     return judged("Yes", item, secret, **options)[1]

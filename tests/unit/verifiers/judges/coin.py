@@ -1,4 +1,4 @@
-"""A model that tosses a coin for each request and sample, the same one whenever it is asked the same."""
+"""A model that tosses a coin per request and sample, with the same result for the same request."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def numbered(number: int) -> VerifierInput:
 
 
 def trace(coin: Coin, item: VerifierInput = PROBLEM, /, **options: str) -> dict[str, Any]:
-    """How a verdict came about."""
+    """Return the trace of a verdict."""
     found = judged(coin, item, **options).trace
     assert found is not None
     return found

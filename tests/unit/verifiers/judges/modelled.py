@@ -1,4 +1,4 @@
-"""A model server for MCTS-Judge: replies follow from the request's bytes, in the form that is asked for."""
+"""A model server for MCTS-Judge: replies depend on the bytes of the request and have the requested form."""
 
 from __future__ import annotations
 

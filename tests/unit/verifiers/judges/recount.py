@@ -1,4 +1,4 @@
-"""What a stored trace says of how many calls were made: counted from the tree, not from the calls."""
+"""The number of calls according to a stored trace, counted from the tree."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""A search counted again from its stored trace, plainly and with nothing of the search's own code.
+"""An independent recomputation of a search from its stored trace.
 
-Draws, UCT, predictions, h, rewards, weights and the answer are worked out anew from what the model is on record as
-having said: outcomes of subtasks, self-assessments, comparisons. `differences` lists what the trace says otherwise.
+Draws, UCT, predictions, h, rewards, weights and the answer are computed from the recorded outcomes of subtasks,
+self-assessments and comparisons. `differences` lists every deviation of the trace.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ SEEDS_APART = 1e-9
 
 
 def differences(trace: dict[str, Any], question: str, completion: str) -> list[str]:
-    """What of the trace doesn't follow from what the model said."""
+    """List where the trace does not follow from the recorded replies."""
     found: list[str] = []
     options, depth = trace["options"], len(trace["order"])
     seed = options["tests"]["seed"]
@@ -43,7 +43,7 @@ def differences(trace: dict[str, Any], question: str, completion: str) -> list[s
             path.append(at)
         if choices:
             found.append(f"rollout {number}: {len(choices)} choices that nothing asked for")
-        # Expansion: one of the actions that nobody has tried there.
+        # Expansion: one of the untried actions.
         if level[at] < depth:
             untried = [one for one in ("subtask", "null") if one not in [action[child] for child in children[at]]]
             drawn = untried[int(random.Random(f"{root}:{('expand', number)}").random() * len(untried))]
@@ -127,7 +127,7 @@ def _earned(
         return False
     kind = trace["reward"]
     if kind == "self_consistency":
-        # A tie favours neither side: nobody has a majority.
+        # A tie has no majority.
         return so_far.count(f) > so_far.count(not f)
     if kind == "self_evaluation":
         return rollout["sound"] is True

@@ -1,4 +1,4 @@
-"""CodeJudge's list of faults: found wherever it stands, weighed by severity, and never guessed."""
+"""CodeJudge's list of faults: found anywhere in a reply, weighted by severity, never guessed."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_an_object_around_the_list_and_a_fault_alone() -> None:
     assert READ(json.dumps(fault("Major"))).score == 0.5
 
 
-def test_a_list_cut_off_within_thought_is_truncated() -> None:
+def test_a_list_truncated_within_a_thought_has_no_verdict() -> None:
     assert READ("<think>Let me see").reason == "truncated"
 
 
@@ -131,6 +131,6 @@ def test_any_reply_gives_a_reading(raw: str) -> None:
     assert READ(raw).verdict in ("correct", "incorrect", "abstain")
 
 
-def test_what_was_found_is_said_in_words() -> None:
+def test_the_label_counts_faults_by_severity() -> None:
     assert READ(listed("Small", "Major", "small")).label == "1 major, 2 small"
     assert READ("[]").label == "no inconsistency"

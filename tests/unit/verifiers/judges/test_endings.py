@@ -1,4 +1,4 @@
-"""Replies that were cut short, filtered or declined: no verdict but one behind its label."""
+"""Truncated, filtered or declined replies: no verdict except a labelled one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.unit.verifiers.judges.asking import Asked, judged
+from tests.unit.verifiers.judges.asking import RecordedCall, judged
 from workbench.llm.records import Reply, ending
 from workbench.verifiers.judges.parsers import PARSERS, base, parser
 from workbench.verifiers.judges.parsers.base import find_decline
@@ -73,7 +73,7 @@ JUDGING = (
 
 
 @pytest.mark.parametrize("text", REFUSALS)
-def test_a_refusal_is_no_verdict_whatever_its_words(text: str) -> None:
+def test_a_refusal_is_no_verdict(text: str) -> None:
     for name in ("verifybench", "codejudge"):
         for quoted in (text, f"<think>Hm. Yes.</think>\n{text}", f"**{text}**"):
             reading = parser(name).parse(quoted)
@@ -82,13 +82,13 @@ def test_a_refusal_is_no_verdict_whatever_its_words(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", UNDECIDED)
-def test_who_cannot_tell_says_neither(text: str) -> None:
+def test_an_undecided_judge_has_no_verdict(text: str) -> None:
     reading = parser("verifybench").parse(text)
     assert (reading.verdict, reading.reason) == ("abstain", "unparsed")
 
 
 @pytest.mark.parametrize("text", JUDGING)
-def test_a_judge_that_speaks_of_what_others_cannot_do_has_judged(text: str) -> None:
+def test_a_reply_about_the_inability_of_others_is_a_verdict(text: str) -> None:
     assert find_decline(text.replace('"I can\'t help with that"', " ").splitlines()) is None
     assert parser("verifybench").parse(text).verdict == "incorrect"
 
@@ -109,7 +109,7 @@ def test_a_judge_that_speaks_of_what_others_cannot_do_has_judged(text: str) -> N
     ],
 )
 @pytest.mark.parametrize("ended", ["truncated", "content_filter", "refused"])
-def test_of_a_cut_thought_only_a_labelled_verdict_counts(
+def test_in_a_truncated_thought_only_a_labelled_verdict_counts(
     name: str, thought: str, labelled: str, verdict: str, ended: str
 ) -> None:
     assert parser(name).parse(thought).verdict != "abstain"
@@ -118,19 +118,19 @@ def test_of_a_cut_thought_only_a_labelled_verdict_counts(
     assert parser(name).parse(f"{thought}\n{labelled}", None, ended).verdict == verdict  # type: ignore[arg-type]
 
 
-def test_a_cut_list_of_faults_says_nothing() -> None:
+def test_a_truncated_list_of_faults_is_no_verdict() -> None:
     for text in ("[]", '[{"inconsistency": "x", "severity": "Fatal"}]', "[]\nBut wait"):
         assert parser("codejudge-fault").parse(text, None, "truncated").reason == "truncated"
 
 
-def test_a_bare_word_of_a_reply_that_was_cut_is_no_verdict() -> None:
+def test_a_bare_word_of_a_truncated_reply_is_no_verdict() -> None:
     for name, text in (("verifybench", "No"), ("codejudge", " Yes."), ("compassverifier", "(A)"), ("ice-score", "4")):
         for ended in ("truncated", "content_filter", "refused"):
             reading = parser(name).parse(text, None, ended)
             assert (reading.verdict, reading.reason) == ("abstain", ended)
 
 
-def test_upstreams_parsers_read_all_replies_alike() -> None:
+def test_upstream_parsers_ignore_how_a_reply_ends() -> None:
     for chosen in PARSERS:
         if chosen.version == 1:
             for text in (*REFUSALS, "Is it right? Yes, so far. But wait", "4", "A", "correct"):
@@ -174,7 +174,7 @@ def test_endings(reason: str | None, expected: str) -> None:
         (Reply(text="", finish_reason="refusal"), "refused"),
     ],
 )
-def test_nothing_is_summed_up_that_is_no_analysis(analysis: str | Reply, reason: str) -> None:
+def test_only_an_analysis_is_summarised(analysis: str | Reply, reason: str) -> None:
     found, calls = judged([analysis, "Yes"], strategy="codejudge")
     assert (found.verdict.outcome.word, found.verdict.reason, len(calls)) == ("abstain", reason, 1)
     found, calls = judged([analysis, "Yes"], strategy="codejudge", parser="codejudge@1")
@@ -188,15 +188,15 @@ def test_nothing_is_summed_up_that_is_no_analysis(analysis: str | Reply, reason:
         Reply(text="No, I can't help with that.", finish_reason="stop"),
     ],
 )
-def test_votes_of_subtasks_leave_out_what_was_cut_or_refused(analysis: Reply) -> None:
-    def script(asked: Asked) -> str | Reply:
+def test_subtask_votes_exclude_truncated_and_refused_replies(analysis: Reply) -> None:
+    def script(asked: RecordedCall) -> str | Reply:
         return analysis if "analyse" in asked.step else "Yes"
 
     found, _ = judged(script, strategy="majority-vote")
     assert (found.verdict.outcome.word, {vote.outcome.word for vote in found.votes}) == ("abstain", {"abstain"})
 
 
-def test_a_refusal_beside_the_reply_is_no_verdict_under_any_parser() -> None:
+def test_a_refusal_field_is_no_verdict_under_any_parser() -> None:
     for chosen in PARSERS:
         strategy = "codejudge" if chosen.name == "codejudge" else "verifybench"
         refusal = Reply(text="No, I can't say Yes to that.", finish_reason="refusal")
@@ -216,7 +216,7 @@ TURNS = (
 
 
 @pytest.mark.parametrize("turn", TURNS)
-def test_a_turn_that_a_model_invents_for_somebody_else_is_none_of_its_words(turn: str) -> None:
+def test_an_invented_turn_of_another_speaker_is_ignored(turn: str) -> None:
     said = {
         "verifybench": ("Final Judgment: Yes", "Final Judgment: No"),
         "codejudge": ("Yes", "No"),
@@ -242,7 +242,7 @@ def test_a_turn_that_a_model_invents_for_somebody_else_is_none_of_its_words(turn
         "It is not a Yes",
     ],
 )
-def test_an_echo_of_what_may_be_said_is_no_verdict(text: str) -> None:
+def test_an_echo_of_the_possible_verdicts_is_no_verdict(text: str) -> None:
     assert parser("verifybench").parse(text).verdict == "abstain"
     assert parser("verifybench").parse(f"{text}\nFinal Judgment: No").verdict == "incorrect"
 
@@ -263,8 +263,8 @@ PHRASES = st.lists(
 
 
 @given(PHRASES)
-def test_lines_that_are_passed_over_say_nothing(text: str) -> None:
-    """Only lines that hold a word of a pattern's are searched for it."""
+def test_skipped_lines_hold_no_verdict(text: str) -> None:
+    """Only lines with a word of a pattern are searched for that pattern."""
     for telling in (*base._REFUSES, *base._CANNOT_TELL):
         lines = [(line, line.lower()) for line in text.split("\n")]
         assert telling.matches(lines) == (telling.pattern.search(text) is not None)

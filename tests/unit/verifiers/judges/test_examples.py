@@ -1,4 +1,4 @@
-"""Few-shot examples in requests: settled items before the one to be judged, never one of its own question."""
+"""Few-shot examples in requests: items with gold before the judged item, never of the same question."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 import pytest
 from msgspec import structs
 
-from tests.unit.verifiers.judges.asking import ITEM, Asked, llm_judge, requests
+from tests.unit.verifiers.judges.asking import ITEM, RecordedCall, llm_judge, requests
 from workbench.config.verifiers import EXAMPLES_DRAWN
 from workbench.verifiers.base import identity
 from workbench.verifiers.judges.examples import DrawnExamples, ExamplePlan, FewShotExample, encoded
@@ -33,12 +33,12 @@ def options(*examples: FewShotExample, count: int = 4, by_type: bool = False, **
     return {"examples": str(count), "examples_type": str(by_type).lower(), EXAMPLES_DRAWN: drawn, **more}
 
 
-def shown(call: Asked) -> list[str]:
+def shown(call: RecordedCall) -> list[str]:
     """Names of the examples in a request, in their order."""
     return re.findall(r"C-([\w-]+)", call.text)
 
 
-def test_half_of_the_examples_are_correct_and_the_item_comes_last() -> None:
+def test_half_of_the_examples_are_correct_and_precede_the_item() -> None:
     (call,) = requests(**options())
     assert shown(call) == ["right-A", "wrong-A", "right-B", "wrong-B"]
     assert re.findall(r"^Verdict: (\w+)$", call.text, re.MULTILINE) == ["correct", "incorrect"] * 2
@@ -53,14 +53,14 @@ def test_no_item_is_judged_with_an_example_of_its_own_question(question: str) ->
     assert shown(call) == ["right-B", "wrong-A", "right-C", "wrong-B"]
 
 
-def test_examples_of_the_items_own_type_come_first() -> None:
+def test_examples_of_the_same_type_come_first() -> None:
     of_c = structs.replace(ITEM, subtype="C2")
     assert shown(requests(of_c, **options(by_type=True))[0]) == ["right-C", "wrong-C", "right-A", "wrong-A"]
     assert shown(requests(of_c, **options())[0]) == ["right-A", "wrong-A", "right-B", "wrong-B"]
     assert shown(requests(ITEM, **options(by_type=True))[0]) == ["right-A", "wrong-A", "right-B", "wrong-B"]
 
 
-def test_texts_of_examples_stand_between_lines_of_their_own_and_are_looked_at_no_more() -> None:
+def test_example_texts_are_fenced_and_not_expanded() -> None:
     (call,) = requests(**options())
     lines = re.findall(r"^data-\w+$", call.text, re.MULTILINE)
     assert len(set(lines)) == 2
@@ -73,7 +73,7 @@ def test_texts_of_examples_stand_between_lines_of_their_own_and_are_looked_at_no
     assert f"C-right-A {TRAP}" in bare.text
 
 
-def test_the_part_that_items_share_ends_behind_the_examples() -> None:
+def test_the_shared_prefix_ends_after_the_examples() -> None:
     calls = [requests(structs.replace(ITEM, completion=text), **options())[0] for text in ("one", "another")]
     starts = [call.text[: call.request.shared] for call in calls]
     assert starts[0] == starts[1]
@@ -88,19 +88,19 @@ def test_the_part_that_items_share_ends_behind_the_examples() -> None:
     ]
     + [{"template_version": "1"}],
 )
-def test_every_chain_shows_them_where_it_shows_the_completion(more: dict[str, str]) -> None:
+def test_every_chain_shows_examples_with_the_completion(more: dict[str, str]) -> None:
     calls = requests(**options(), **more)
     assert [len(shown(call)) for call in calls] == [4, *[0] * (len(calls) - 1)]
     assert calls[0].text.rfind("C-wrong-B") < calls[0].text.find(ITEM.question)
 
 
-def test_without_the_reference_examples_have_none() -> None:
+def test_examples_have_a_reference_only_if_enabled() -> None:
     (call,) = requests(**options(reference="false"))
     assert "R-right-A" not in call.text
     assert "C-right-A" in call.text
 
 
-def test_which_examples_they_are_is_part_of_the_identity() -> None:
+def test_the_examples_are_part_of_the_identity() -> None:
     assert not [name for name in llm_judge().config() if "example" in name]
     others = (*SIX[1:], example("new", correct=True))
     made = [llm_judge(**one) for one in ({}, options(), options(*others), options(count=2), options(by_type=True))]
@@ -120,11 +120,11 @@ def test_which_examples_they_are_is_part_of_the_identity() -> None:
         ({"examples": "2", EXAMPLES_DRAWN: "[1]"}, EXAMPLES_DRAWN),
     ],
 )
-def test_what_are_no_examples_is_refused(given: dict[str, str], said: str) -> None:
+def test_invalid_examples_are_rejected(given: dict[str, str], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         llm_judge(**given)
 
 
-def test_a_judge_for_which_none_were_drawn_judges_nothing() -> None:
+def test_a_judge_without_drawn_examples_judges_nothing() -> None:
     with pytest.raises(ValueError, match="are drawn when a run starts"):
         requests(examples="2")

@@ -1,4 +1,4 @@
-"""The line around untrusted text: always the same for the same texts, and nothing their author could have written."""
+"""The delimiter around untrusted text: deterministic and not predictable by its author."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TEXTS = st.lists(st.text(max_size=30), max_size=4)
 
 
 @given(TEXTS, TEXTS, st.binary(min_size=1), st.binary(min_size=1))
-def test_it_follows_from_the_secret_and_the_texts(
+def test_the_delimiter_depends_on_the_secret_and_the_texts(
     texts: list[str], others: list[str], secret: bytes, guess: bytes
 ) -> None:
     line = delimiter(secret, texts)
@@ -28,17 +28,17 @@ def test_it_follows_from_the_secret_and_the_texts(
     assert not any(line in text for text in texts)
 
 
-def test_where_one_text_ends_makes_a_difference() -> None:
+def test_the_delimiter_depends_on_text_boundaries() -> None:
     assert delimiter(SECRET, ["ab", "c"]) != delimiter(SECRET, ["a", "bc"])
 
 
-def test_a_line_that_a_text_holds_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_delimiter_contained_in_a_text_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(template, "_LENGTH", 1)
     all_but_one = " ".join(f"data-{letter}" for letter in "bcdfghjklmnpqrs")
     assert all(delimiter(bytes([n]), [all_but_one]) == "data-t" for n in range(50))
 
 
-def test_items_and_databases_have_lines_of_their_own() -> None:
+def test_items_and_databases_have_different_delimiters() -> None:
     def line(text: str) -> str:
         found = re.search(r"data-[a-z]{16}", text)
         assert found
@@ -54,7 +54,7 @@ def test_items_and_databases_have_lines_of_their_own() -> None:
     assert requests() == requests()
 
 
-def test_without_fences_the_request_is_what_the_template_says() -> None:
+def test_without_fences_the_request_equals_the_template() -> None:
     text = requests(fence="off")[0].text
     assert text.startswith("You grade the solution")
     assert "data-" not in text

@@ -1,4 +1,4 @@
-"""The probability of Yes: where the verdict stands, summed over spellings, and what is done without it."""
+"""The probability of Yes: the position of the verdict, the sum over spellings, and missing probabilities."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from workbench.verifiers.base import Judged, identity
 
 
 def choice(said: str, **likely: float) -> TokenChoice:
-    """A token, with the probabilities of those that might have stood there (``_`` for a blank)."""
+    """Make a token with the probabilities of its alternatives (``_`` for a blank)."""
     return TokenChoice(said, tuple((name.replace("_", " "), math.log(share)) for name, share in likely.items()))
 
 
@@ -31,7 +31,7 @@ def graded(tokens: list[TokenChoice], **options: str) -> Judged:
     return judged([reply], **{"top_logprobs": "20", **options})[0]
 
 
-def test_it_is_that_of_yes_against_no_in_all_spellings_behind_the_label() -> None:
+def test_the_probability_sums_yes_against_no_over_all_spellings() -> None:
     tokens = [
         *plain("Yes, both say 4. No doubt.\nFinal Judgment:"),
         choice(" Yes", _Yes=0.5, Yes=0.1, YES=0.05, _yes=0.05, _No=0.2, no=0.1),
@@ -56,14 +56,14 @@ def test_each_judge_has_its_words(strategy: str, tokens: list[TokenChoice], scor
     assert graded(tokens, strategy=strategy).verdict.score == pytest.approx(score)
 
 
-def test_a_threshold_decides_in_the_place_of_the_word() -> None:
+def test_a_threshold_decides_instead_of_the_word() -> None:
     tokens = [choice("No", No=0.6, Yes=0.4)]
     assert graded(tokens, strategy="vanilla").verdict.outcome.word == "incorrect"
     assert graded(tokens, strategy="vanilla", threshold="0.4").verdict.outcome.word == "correct"
     assert graded(tokens, strategy="vanilla", threshold="0.41").verdict.outcome.word == "incorrect"
 
 
-def test_without_probabilities_of_the_verdict_it_abstains_and_says_so() -> None:
+def test_a_verdict_without_probabilities_is_an_abstention() -> None:
     silent = judged("Yes", strategy="vanilla", top_logprobs="5")[0].verdict
     assert (silent.outcome.word, silent.reason, silent.score) == ("abstain", "no_logprobs", None)
     elsewhere = graded([choice("Yes", Oui=0.9, Non=0.1)], strategy="vanilla").verdict
@@ -82,7 +82,7 @@ def test_a_vote_has_the_mean_probability() -> None:
     assert found.score == pytest.approx(0.7)
 
 
-def test_only_the_call_with_the_verdict_asks_for_probabilities() -> None:
+def test_only_the_final_call_requests_probabilities() -> None:
     _, (first, second) = judged(["It is right.", "Yes"], strategy="codejudge", top_logprobs="4")
     assert (first.request.sampling.top_logprobs, second.request.sampling.top_logprobs) == (None, 4)
     assert llm_judge().config()["sampling"] == {"judge": {"temperature": 0.0, "max_tokens": 2048}}
@@ -102,14 +102,14 @@ def test_only_the_call_with_the_verdict_asks_for_probabilities() -> None:
         ({"threshold": "2", "top_logprobs": "5"}, "threshold: "),
     ],
 )
-def test_what_cannot_be_graded_is_refused(options: dict[str, str], said: str) -> None:
+def test_ungradable_strategies_are_rejected(options: dict[str, str], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         llm_judge(**options)
 
 
 @pytest.mark.parametrize("verdict", ["Yes", "No"])
-def test_a_verdict_in_json_is_read_and_graded_too(verdict: str) -> None:
-    """As servers give it that are held to a schema; what stands in the reasoning decides nothing."""
+def test_a_verdict_in_json_is_graded_too(verdict: str) -> None:
+    """In the form of servers that enforce a schema; the reasoning decides nothing."""
     other = {"Yes": "No", "No": "Yes"}[verdict]
     tokens = [
         *plain(f'{{"reasoning": "One might say {other}. Both say 4.", "final_judgment": "'),
@@ -121,7 +121,7 @@ def test_a_verdict_in_json_is_read_and_graded_too(verdict: str) -> None:
     assert found.score == pytest.approx(0.8 if verdict == "Yes" else 0.2)
 
 
-def test_they_are_asked_for_and_read_in_openais_form() -> None:
+def test_probabilities_are_requested_and_read_in_the_openai_form() -> None:
     chat = Chat(messages=(PromptMessage("user", "?"),), sampling=Sampling(top_logprobs=3))
     body = json.loads(build(PROFILES["vllm"], "m", chat).body)
     assert (body["logprobs"], body["top_logprobs"]) == (True, 3)
@@ -134,7 +134,7 @@ def test_they_are_asked_for_and_read_in_openais_form() -> None:
     assert tokens({"content": [{"token": "Yes", "logprob": -0.1, "top_logprobs": top}]}) == (
         TokenChoice("Yes", (("Yes", -0.1), ("No", -2.0))),
     )
-    # What was said counts, though it is not among the likeliest.
+    # The sampled token counts even if it is not among the most likely ones.
     assert tokens({"content": [{"token": "Yes", "logprob": -9, "top_logprobs": top[:1]}]})[0].likeliest[0][0] == "Yes"
     broken: Any
     for broken in (None, [], {"content": None}, {"content": [3, {"token": 3}, {"token": "a", "logprob": "x"}]}):

@@ -1,4 +1,4 @@
-"""Replies into verdicts: three states and their reasons, votes, options, identity."""
+"""From replies to verdicts: outcomes and reasons, votes, options, identity."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from tests.unit.verifiers.judges.asking import ITEM, SECRET, Asked, Script, judged, llm_judge
+from tests.unit.verifiers.judges.asking import ITEM, SECRET, RecordedCall, Script, judged, llm_judge
 from workbench.core.errors import UsageError
 from workbench.core.verdict import Outcome, Verdict
 from workbench.llm.records import CallFailed, Reply, Request
@@ -74,21 +74,21 @@ def test_the_last_call_decides() -> None:
         (Reply(text="", reasoning="Hm.", finish_reason=CUT), "truncated"),
     ],
 )
-def test_an_analysis_that_says_nothing_is_not_summed_up(analysis: str | Reply, reason: str) -> None:
+def test_an_empty_analysis_is_not_summarised(analysis: str | Reply, reason: str) -> None:
     for version in ("codejudge@1", "codejudge@2"):
         found, calls = judged([analysis, "No"], strategy="codejudge", parser=version)
         assert (found.verdict.outcome, found.verdict.reason, len(calls)) == (Outcome.ABSTAIN, reason, 1)
 
 
-def test_scores_are_kept_as_the_judge_gave_them() -> None:
+def test_scores_are_stored_unchanged() -> None:
     assert judged("3 out of 4", strategy="ice-score")[0].verdict.score == 3
     faults = '[{"inconsistency": "x", "severity": "Small"}, {"inconsistency": "y", "severity": "major"}]'
     assert judged(faults, strategy="codejudge-fault")[0].verdict.score == 0.45
 
 
-def test_the_detail_is_the_judges_own_line() -> None:
-    said = judged('The text says "Final Judgment: No".\n**Final Judgment: Yes**\nNo more to say.')[0].verdict
-    assert (said.outcome, said.detail) == (Outcome.CORRECT, "**Final Judgment: Yes**")
+def test_the_detail_is_the_line_of_the_judge() -> None:
+    message = judged('The text says "Final Judgment: No".\n**Final Judgment: Yes**\nNo more to say.')[0].verdict
+    assert (message.outcome, message.detail) == (Outcome.CORRECT, "**Final Judgment: Yes**")
     assert judged("C - REFUSAL, it will not answer", strategy="compassverifier")[0].verdict.detail
     long = judged("I " + "really " * 100 + "can't tell.")[0].verdict.detail
     assert long
@@ -115,19 +115,19 @@ def test_a_vote_counts_what_was_parsed(replies: str, expected: tuple[str, str | 
     assert len(calls) == 5
 
 
-def test_a_vote_of_scores_keeps_their_mean() -> None:
+def test_a_vote_of_scores_has_their_mean() -> None:
     found, _ = judged(["4", "4", "1"], strategy="ice-score", samples="3")
     assert (found.verdict.outcome, found.verdict.score) == (Outcome.CORRECT, 3)
     assert found.verdict.detail == "2 of 3 correct, 1 incorrect, 0 undecided"
 
 
-def test_a_vote_without_verdicts_says_why_if_all_agree() -> None:
+def test_a_vote_without_verdicts_has_the_common_reason() -> None:
     assert outcome("C", strategy="compassverifier", samples="3") == ("abstain", "invalid")
     votes = [Verdict(outcome=Outcome.ABSTAIN, reason=reason) for reason in ("invalid", "truncated")]
     assert majority(votes).reason == "unparsed"
 
 
-def test_a_failed_call_is_the_runs_to_handle() -> None:
+def test_a_failed_call_is_left_to_the_run() -> None:
     async def fails(request: Request, *, step: str, role: str = "judge", sample: int = 0) -> Reply:
         raise CallFailed("context_length", "too long")
 
@@ -136,7 +136,7 @@ def test_a_failed_call_is_the_runs_to_handle() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"base_url": ""}, "base_url: it is missing"),
         ({"model": " "}, "model: it is missing"),
@@ -158,14 +158,14 @@ def test_a_failed_call_is_the_runs_to_handle() -> None:
         ({"api_key_env": "sk-abc"}, "api_key_env: give the name"),
     ],
 )
-def test_wrong_options_are_told(options: dict[str, str], said: str) -> None:
+def test_invalid_options_are_reported(options: dict[str, str], message: str) -> None:
     with pytest.raises((ValueError, UsageError)) as error:
         llm_judge(**options)
-    assert said in str(error.value)
+    assert message in str(error.value)
     assert "sk-abc" not in str(error.value)
 
 
-def test_the_identity_is_what_may_change_a_verdict() -> None:
+def test_the_identity_includes_whatever_may_change_a_verdict() -> None:
     base = identity(llm_judge())
     assert base == identity(llm_judge(concurrency="7", rpm="60", max_cost="1"))
     assert base == identity(llm_judge(temperature="0"))
@@ -189,15 +189,15 @@ def test_the_identity_is_what_may_change_a_verdict() -> None:
     assert identity(llm_judge(**named)) == identity(llm_judge(base_url="http://elsewhere:2/v1", **named))
 
 
-def test_a_replayed_reply_reads_otherwise_under_another_parser() -> None:
-    def reply(call: Asked) -> str:
+def test_a_replayed_reply_may_differ_under_another_parser() -> None:
+    def reply(call: RecordedCall) -> str:
         return "Final Judgment: Yes. Notation differs."
 
     assert outcome(reply) == ("correct", None)
     assert outcome(reply, parser="verifybench@1") == ("incorrect", None)
 
 
-def test_it_is_registered() -> None:
+def test_the_judge_is_registered() -> None:
     from importlib.metadata import EntryPoint
 
     point = EntryPoint("llm-judge", "workbench.verifiers.judges.verifier:LlmJudge", "workbench.verifiers")
@@ -217,14 +217,14 @@ def test_it_is_registered() -> None:
         (["hm", "hm", "hm"], ("abstain", "unparsed", None)),
     ],
 )
-def test_a_unanimous_vote_takes_all(replies: list[str], expected: tuple[str, str | None, float | None]) -> None:
+def test_a_unanimous_vote_needs_every_reply(replies: list[str], expected: tuple[str, str | None, float | None]) -> None:
     """VerifyBench 5.2: "only completions consistently verified as correct were retained"."""
     found, calls = judged(replies, samples="3", vote="unanimous")
     assert (found.verdict.outcome.name.lower(), found.verdict.reason, found.verdict.score) == expected
     assert len(calls) == len(found.votes) == 3
 
 
-def test_how_samples_vote_is_part_of_the_name_only_where_it_is_said_otherwise() -> None:
+def test_only_a_non_default_vote_is_part_of_the_identity() -> None:
     base = llm_judge(samples="3")
     assert (
         identity(base)

@@ -1,4 +1,4 @@
-"""How many calls MCTS-Judge makes: exactly what its tree says, and on average what its description promises."""
+"""The number of calls of MCTS-Judge: exact for a stored tree, and as documented on average."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def searched(seeds: int, fixed: dict[str, str] | None = None, /, **options: str)
 
 @pytest.mark.soak
 @pytest.mark.parametrize(("options", "fixed", "seeds", "_some", "calls"), TABLE)
-def test_calls_an_item_are_on_average_as_described(
+def test_mean_calls_per_item_are_as_documented(
     options: dict[str, str], fixed: dict[str, str], seeds: int, _some: int, calls: float
 ) -> None:
     check_average(options, fixed, seeds, calls, 0.02)
@@ -73,7 +73,7 @@ def test_calls_an_item_are_on_average_as_described(
 
 @pytest.mark.few(3)
 @pytest.mark.parametrize(("options", "fixed", "_all", "seeds", "calls"), TABLE)
-def test_calls_of_a_few_items_are_about_as_described(
+def test_calls_of_a_few_items_are_close_to_the_documented_mean(
     options: dict[str, str], fixed: dict[str, str], _all: int, seeds: int, calls: float
 ) -> None:
     check_average(options, fixed, seeds, calls, 0.05)
@@ -93,7 +93,7 @@ def check_average(options: dict[str, str], fixed: dict[str, str], seeds: int, ca
 
 @pytest.mark.soak
 @pytest.mark.parametrize(("seeds", "rel"), [(30, 0.05), pytest.param(100, 0.02, marks=pytest.mark.soak)])
-def test_calls_with_the_history_in_the_prompt_are_as_described(seeds: int, rel: float) -> None:
+def test_calls_with_history_are_as_documented(seeds: int, rel: float) -> None:
     pairs = [coin.counts["analyse"] for coin, _ in searched(seeds, reuse="history", reward="self_consistency")]
     assert 2 * mean(pairs) == pytest.approx(74.1, rel=rel)
 
@@ -101,7 +101,7 @@ def test_calls_with_the_history_in_the_prompt_are_as_described(seeds: int, rel: 
 @pytest.mark.few(5)
 @pytest.mark.parametrize("seeds", [1, pytest.param(4, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("options", SWITCHES)
-def test_calls_are_those_the_stored_tree_says(options: dict[str, str], seeds: int) -> None:
+def test_calls_equal_the_stored_tree(options: dict[str, str], seeds: int) -> None:
     for coin, trace in searched(seeds, **options):
         assert coin.counts == recounted(trace)
         check_visits(trace)
@@ -109,18 +109,18 @@ def test_calls_are_those_the_stored_tree_says(options: dict[str, str], seeds: in
             assert len(coin.calls) == sum(coin.counts.values()), "nothing is asked twice"
 
 
-def test_tests_take_27_calls_a_level() -> None:
+def test_tests_take_27_calls_per_level() -> None:
     ((coin, _),) = searched(1)
     levels = Counter(step.partition(" ")[0] for step, *_ in coin.calls if step.rpartition(" ")[2] in WRITING)
     assert levels == {"easy": 27, "medium": 27, "hard": 27}
 
 
-def test_execution_takes_two_calls_for_each_run_of_each_test_of_each_rollout() -> None:
+def test_each_execution_takes_two_calls() -> None:
     for coin, _ in searched(3, reward_tests="per_rollout", rollouts="5", gamma="2", delta="3"):
         assert coin.counts["execute"] + coin.counts["compare"] == 5 * 2 * 3 * 2
 
 
-def test_a_null_action_asks_nothing() -> None:
+def test_a_null_action_makes_no_call() -> None:
     for coin, trace in searched(10, reward="self_consistency", selection="uct", rollouts="2"):
         # Two rollouts try both actions of the root: one does all nine subtasks, the other leaves out the first.
         assert sorted(len(rollout["steps"]) for rollout in trace["rollouts"]) == [8, 9]

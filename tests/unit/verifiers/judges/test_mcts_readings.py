@@ -1,4 +1,4 @@
-"""Each reading of what MCTS-Judge leaves open: what it does, and every search counted again by a plain script."""
+"""Each reading of ambiguous parts of MCTS-Judge, with every search recomputed independently."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ READINGS: list[dict[str, str]] = [
 @pytest.mark.few(5)
 @pytest.mark.parametrize("seeds", [3, pytest.param(500, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("options", READINGS)
-def test_a_plain_script_counts_the_same(options: dict[str, str], seeds: int) -> None:
+def test_an_independent_recomputation_agrees(options: dict[str, str], seeds: int) -> None:
     for seed, (_, found) in enumerate(searched(seeds, **options)):
         assert differences(found, PROBLEM.question, numbered(seed).completion) == []
 
@@ -51,7 +51,7 @@ def test_a_plain_script_counts_the_same(options: dict[str, str], seeds: int) -> 
         (("g",), "other"),
     ],
 )
-def test_the_script_finds_what_is_changed(place: tuple[Any, ...], value: object) -> None:
+def test_the_recomputation_detects_changes(place: tuple[Any, ...], value: object) -> None:
     changed = 0
     for seed in range(4):
         found = trace(Coin(seed), numbered(seed), traj_weight="node_q")
@@ -66,7 +66,7 @@ def test_the_script_finds_what_is_changed(place: tuple[Any, ...], value: object)
 # What the defaults are: what the paper's symbols say.
 
 
-def test_by_default_h_is_of_the_item_and_a_trajectory_weighs_its_terminal_reward() -> None:
+def test_defaults_are_h_of_the_item_and_the_terminal_reward() -> None:
     coin = Coin()
     found = trace(coin)
     assert (found["options"]["reward_tests"], found["options"]["traj_weight"]) == ("per_item", "terminal")
@@ -74,13 +74,13 @@ def test_by_default_h_is_of_the_item_and_a_trajectory_weighs_its_terminal_reward
     assert all(rollout["weight"] == rollout["reward"] for rollout in found["rollouts"])
 
 
-def test_a_rewarded_trajectory_weighs_each_of_its_states_in_that_reading() -> None:
+def test_a_rewarded_trajectory_may_weigh_all_its_states() -> None:
     rollouts = trace(Coin(), traj_weight="states", reward="self_consistency")["rollouts"]
     assert len({rollout["weight"] for rollout in rollouts if rollout["reward"]}) > 1, "null actions are no states"
     assert all(one["weight"] == pytest.approx(one["reward"] * len(one["steps"])) for one in rollouts)
 
 
-def test_simulated_steps_are_nodes_where_that_is_the_reading() -> None:
+def test_simulated_steps_may_be_nodes() -> None:
     coin = Coin()
     found = trace(coin, simulation="nodes")
     for rollout in found["rollouts"]:
@@ -95,11 +95,11 @@ def test_simulated_steps_are_nodes_where_that_is_the_reading() -> None:
 # What a trajectory is held against.
 
 
-def test_execution_is_what_was_called_simulated() -> None:
+def test_execution_is_the_former_name_simulated() -> None:
     assert trace(Coin(), reward="execution") == trace(Coin(), reward="simulated") == trace(Coin())
 
 
-def test_discussion_needs_no_tests_and_rewards_only_what_is_positive_throughout() -> None:
+def test_discussion_needs_no_tests_and_rewards_all_positive_paths() -> None:
     coin = Coin()
     found = trace(coin, reward="discussion")
     assert found["tests"] is None
@@ -113,7 +113,7 @@ def test_discussion_needs_no_tests_and_rewards_only_what_is_positive_throughout(
 @pytest.mark.parametrize(
     ("said", "used"), [(None, "simulated"), ("execution", "simulated"), ("discussion", "discussion")]
 )
-def test_an_items_own_field_says_what_it_is_rewarded_by(said: str | None, used: str) -> None:
+def test_a_field_of_the_item_can_be_its_reward(said: str | None, used: str) -> None:
     from msgspec import structs
 
     coin, item = Coin(), structs.replace(PROBLEM, reward=said)
@@ -123,7 +123,7 @@ def test_an_items_own_field_says_what_it_is_rewarded_by(said: str | None, used: 
     assert trace(Coin(), item)["reward"] == "simulated", "unless the field is asked for it says nothing"
 
 
-def test_a_field_that_holds_no_reward_is_an_error_in_words_and_asks_nobody() -> None:
+def test_an_invalid_reward_field_is_an_error_without_calls() -> None:
     from msgspec import structs
 
     coin = Coin()
@@ -136,10 +136,10 @@ def test_a_field_that_holds_no_reward_is_an_error_in_words_and_asks_nobody() -> 
     assert not coin.calls
 
 
-# What an analysis is told of those before it.
+# The earlier assessments that an analysis is shown.
 
 
-def test_assessments_are_told_in_full_and_behind_a_fence() -> None:
+def test_assessments_are_shown_in_full_and_fenced() -> None:
     coin = Coin()
     trace(coin, history="assessments", rollouts="1")
     asked = [call[3].messages[1].content for call in coin.calls if call[0].endswith("analyse")]
@@ -150,7 +150,7 @@ def test_assessments_are_told_in_full_and_behind_a_fence() -> None:
     assert last.rstrip().endswith(fence)
 
 
-def test_only_outcomes_are_told_unless_assessments_are_asked_for() -> None:
+def test_only_outcomes_are_shown_unless_assessments_are_enabled() -> None:
     coin = Coin()
     trace(coin, history="outcomes", rollouts="2")
     asked = [call[3].messages[1].content for call in coin.calls if call[0].endswith("analyse")]
@@ -162,19 +162,19 @@ def test_only_outcomes_are_told_unless_assessments_are_asked_for() -> None:
 @pytest.mark.parametrize(
     ("reuse", "history"), [("history", "none"), ("subtask", "outcomes"), ("subtask", "assessments")]
 )
-def test_a_history_that_contradicts_what_is_shared_is_refused(reuse: str, history: str) -> None:
+def test_a_history_incompatible_with_sharing_is_rejected(reuse: str, history: str) -> None:
     with pytest.raises(ValueError, match=f"history: {history} can't be combined with reuse={reuse}"):
         trace(Coin(), reuse=reuse, history=history)
 
 
-def test_the_self_evaluation_sees_assessments_where_the_history_has_them() -> None:
+def test_the_self_evaluation_sees_assessments_of_the_history() -> None:
     coin = Coin()
     trace(coin, history="assessments", reward="self_evaluation", rollouts="1")
     (text,) = [call[3].messages[1].content for call in coin.calls if call[0] == "self-evaluate"]
     assert text.count("Thought ") >= 8
 
 
-def test_a_trace_from_before_these_options_is_still_read() -> None:
+def test_a_trace_older_than_these_options_is_still_read() -> None:
     import msgspec
 
     from workbench.verifiers.judges.mcts.tree import SearchTrace

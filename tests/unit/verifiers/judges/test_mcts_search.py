@@ -1,4 +1,4 @@
-"""MCTS-Judge with a scripted model: the same search whatever the order of replies; each switch changes its part."""
+"""MCTS-Judge with a scripted model: independent of the order of replies; each option changes only its part."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_the_order_of_replies_changes_nothing(reuse: str, early_stop: str) -> No
         assert slow.calls == prompt.calls, "calls are made in the same order, however replies come"
 
 
-def test_the_seed_and_the_content_decide_and_the_row_does_not() -> None:
+def test_the_search_depends_on_seed_and_content_but_not_the_row() -> None:
     found = trace(Coin())
     assert trace(Coin(), structs.replace(PROBLEM, item=99)) == found
     paths = [[rollout["path"] for rollout in one["rollouts"]] for one in (found, trace(Coin(), seed="1"))]
@@ -65,7 +65,7 @@ def test_the_seed_and_the_content_decide_and_the_row_does_not() -> None:
     assert len({str([rollout["path"] for rollout in one["rollouts"]]) for one in others}) > 1
 
 
-def test_a_node_that_is_passed_again_keeps_its_outcome() -> None:
+def test_a_revisited_node_keeps_its_outcome() -> None:
     for rollout in (found := trace(Coin()))["rollouts"]:
         for step in rollout["steps"]:
             if step["node"] is not None:
@@ -73,7 +73,7 @@ def test_a_node_that_is_passed_again_keeps_its_outcome() -> None:
 
 
 @pytest.mark.parametrize("reuse", ["none", "history"])
-def test_each_step_says_which_call_its_analysis_was(reuse: str) -> None:
+def test_each_step_names_the_call_of_its_analysis(reuse: str) -> None:
     coin = Coin(slow=1)
     for rollout in trace(coin, reuse=reuse)["rollouts"]:
         for step in rollout["steps"]:
@@ -100,7 +100,7 @@ def test_f_is_the_majority_of_outcomes_and_g() -> None:
 # Each switch and what it may change.
 
 
-def test_selection_by_uct_alone_is_the_search_without_a_self_assessment() -> None:
+def test_selection_by_uct_only_needs_no_self_assessment() -> None:
     assessed, plain, silent = Coin(), Coin(), Coin(fixed={"self-assess": "Hm."})
     found = trace(plain, selection="uct")
     assert without(trace(silent), "options", "call") == without(found, "options", "call"), "no vote leaves UCT's choice"
@@ -125,7 +125,7 @@ def test_a_self_assessment_decides_one_choice_in_ten() -> None:
 
 
 @pytest.mark.parametrize(("w_u", "w_l", "followed"), [("1", "0", "favourite"), ("0", "1", "assessed")])
-def test_the_weights_say_who_decides(w_u: str, w_l: str, followed: str) -> None:
+def test_the_weights_choose_between_uct_and_self_assessment(w_u: str, w_l: str, followed: str) -> None:
     choices = [
         choice
         for seed in range(6)
@@ -136,7 +136,7 @@ def test_the_weights_say_who_decides(w_u: str, w_l: str, followed: str) -> None:
     assert all(choice["chosen"] == choice[followed] for choice in choices)
 
 
-def test_the_constant_of_uct_says_how_far_a_search_explores() -> None:
+def test_the_uct_constant_controls_exploration() -> None:
     def deepest_share(alpha: str) -> float:
         found = trace(Coin(), alpha=alpha, selection="uct", rollouts="40", reward="self_consistency")
         visits: list[int] = [found["nodes"][child]["n"] for child in found["nodes"][0]["children"]]
@@ -145,12 +145,12 @@ def test_the_constant_of_uct_says_how_far_a_search_explores() -> None:
     assert deepest_share("0") > deepest_share("3") >= deepest_share("100") >= 0.5
 
 
-def test_what_is_earned_is_epsilon() -> None:
+def test_the_reward_is_epsilon() -> None:
     rewards = {rollout["reward"] for rollout in trace(Coin(), epsilon="2.5", rollouts="20")["rollouts"]}
     assert rewards == {0.0, 2.5}
 
 
-def test_the_papers_constants_make_no_other_judge() -> None:
+def test_the_constants_of_the_paper_are_the_defaults() -> None:
     usual = llm_judge(strategy="mcts")
     same = llm_judge(strategy="mcts", alpha="3", w_u="0.9", w_l="0.1", epsilon="1.1")
     assert same.config() == usual.config()
@@ -161,7 +161,7 @@ def test_the_papers_constants_make_no_other_judge() -> None:
         llm_judge(strategy="mcts", w_u="0", w_l="0")
 
 
-def test_another_reward_needs_no_tests_and_leaves_the_first_trajectory() -> None:
+def test_another_reward_needs_no_tests_and_keeps_the_first_path() -> None:
     simulated = Coin()
     first = without(trace(simulated)["rollouts"][0], "call")
     for reward in ("self_consistency", "self_evaluation"):
@@ -173,7 +173,7 @@ def test_another_reward_needs_no_tests_and_leaves_the_first_trajectory() -> None
         assert found["tests"] is None
 
 
-def test_self_consistency_rewards_those_with_a_majority_so_far() -> None:
+def test_self_consistency_rewards_the_majority_so_far() -> None:
     ties = set()
     for seed in range(12):
         rollouts = trace(Coin(seed), numbered(seed), reward="self_consistency")["rollouts"]
@@ -194,7 +194,7 @@ def test_self_evaluation_rewards_reasoning_without_errors() -> None:
         assert doubted["answer"]["no_reward"]
 
 
-def test_a_trajectorys_weight_changes_weights_and_answer_alone() -> None:
+def test_the_trajectory_weight_changes_only_weights_and_answer() -> None:
     node_q, terminal = Coin(), Coin()
     differ = ("options", "answer", "weight")
     assert without(trace(node_q, traj_weight="node_q"), *differ) == without(
@@ -205,14 +205,14 @@ def test_a_trajectorys_weight_changes_weights_and_answer_alone() -> None:
         assert rollout["weight"] == rollout["reward"]
 
 
-def test_the_global_mode_changes_predictions_not_what_is_asked_first() -> None:
+def test_the_global_mode_changes_predictions_but_not_first_requests() -> None:
     votes, breaks = Coin(), Coin()
     one, other = (trace(coin, global_mode=mode) for coin, mode in ((votes, "vote"), (breaks, "tiebreak")))
     assert one["rollouts"][0]["steps"] == other["rollouts"][0]["steps"]
     assert texts(votes, "global") == texts(breaks, "global")
 
 
-def test_order_permutes_the_subtasks_of_an_item_and_keeps_the_shape() -> None:
+def test_order_permutes_the_subtasks_of_an_item() -> None:
     fixed, permuted = trace(Coin()), trace(Coin(), order="permuted")
     assert sorted(fixed["order"]) == sorted(permuted["order"])
     assert len({str(trace(Coin(), numbered(number), order="permuted")["order"]) for number in range(5)}) == 5
@@ -220,7 +220,7 @@ def test_order_permutes_the_subtasks_of_an_item_and_keeps_the_shape() -> None:
     assert shapes[0] == shapes[1]
 
 
-def test_tests_per_item_are_executed_once_and_drawn_as_the_first_rollout_would() -> None:
+def test_tests_per_item_are_executed_once() -> None:
     anew, once = trace(Coin(), reward_tests="per_rollout"), trace(Coin())
     assert once["execution"] == anew["rollouts"][0]["execution"]
     assert all(rollout["execution"] is None for rollout in once["rollouts"])
@@ -228,7 +228,7 @@ def test_tests_per_item_are_executed_once_and_drawn_as_the_first_rollout_would()
     assert len({str(tests) for tests in drawn}) > 1, "each rollout draws its own"
 
 
-def test_reuse_by_subtask_asks_the_same_and_less_often() -> None:
+def test_reuse_by_subtask_sends_fewer_requests() -> None:
     anew, reused = Coin(), Coin()
     trace(anew)
     trace(reused, reuse="subtask")
@@ -237,7 +237,7 @@ def test_reuse_by_subtask_asks_the_same_and_less_often() -> None:
     assert {sample for step, _, sample, _ in anew.calls if step.endswith("analyse")} == set(range(8))
 
 
-def test_only_reuse_by_history_tells_what_was_found_before() -> None:
+def test_only_reuse_by_history_shows_earlier_findings() -> None:
     told, alone = Coin(), Coin()
     trace(told, reuse="history")
     trace(alone)
@@ -246,7 +246,7 @@ def test_only_reuse_by_history_tells_what_was_found_before() -> None:
 
 
 @pytest.mark.parametrize("delta", ["4", *(pytest.param(delta, marks=pytest.mark.soak) for delta in "71")])
-def test_stopping_early_changes_no_tree_and_no_answer(delta: str) -> None:
+def test_stopping_early_keeps_tree_and_answer(delta: str) -> None:
     for seed in range(5):
         whole, early = Coin(seed), Coin(seed)
         expected = judged(whole, delta=delta, rollouts="6")
@@ -260,7 +260,7 @@ def test_stopping_early_changes_no_tree_and_no_answer(delta: str) -> None:
 
 
 @pytest.mark.parametrize("more", [{"rollouts": "8"}, {"gamma": "5"}, {"delta": "9"}, {"beta": "7"}])
-def test_more_of_the_same_asks_nothing_of_less_again(more: dict[str, str]) -> None:
+def test_more_rollouts_reuse_the_calls_of_fewer(more: dict[str, str]) -> None:
     less = {"rollouts": "4", "gamma": "3", "delta": "5", "beta": "5"}
     few, many = Coin(), Coin()
     trace(few, **less)
@@ -282,7 +282,7 @@ def test_without_tests_only_positive_reasoning_is_rewarded() -> None:
         assert (rollout["reward"] > 0) == all(step["outcome"] for step in rollout["steps"])
 
 
-def test_fewer_tests_than_wanted_are_all_executed() -> None:
+def test_too_few_tests_are_all_executed() -> None:
     found = trace(Coin(fixed={"validate": "FAIL", "reformat": "[]"}), rollouts="1")
     assert found["tests"]["kept"] == []
     few = '[{"input": "1 2", "expected_output": "3"}, {"input": "0 0", "expected_output": "0"}]'
@@ -291,7 +291,7 @@ def test_fewer_tests_than_wanted_are_all_executed() -> None:
     assert sorted(run["test"] for run in found["rollouts"][0]["execution"]["runs"]) == [0, 1]
 
 
-def test_no_reward_is_said_and_most_trajectories_decide() -> None:
+def test_without_a_reward_the_majority_decides_with_a_reason() -> None:
     found = judged(Coin(fixed={"summarise": "Yes", "compare": "NOT MATCH", "global": "Yes"}))
     assert (found.verdict.outcome, found.verdict.reason, found.verdict.score) == (Outcome.CORRECT, "no_reward", 1.0)
 
@@ -299,30 +299,28 @@ def test_no_reward_is_said_and_most_trajectories_decide() -> None:
 @pytest.mark.parametrize(
     ("fixed", "reason"), [({"validate": "FAIL"}, "no_valid_tests"), ({"reformat": "[]"}, "no_valid_tests"), ({}, None)]
 )
-def test_a_search_without_a_valid_test_says_so_and_another_reward_needs_none(
-    fixed: dict[str, str], reason: str | None
-) -> None:
+def test_a_search_without_valid_tests_has_a_reason(fixed: dict[str, str], reason: str | None) -> None:
     replies = {"summarise": "Yes", "compare": "MATCH", "global": "Yes", **fixed}
     found = judged(Coin(fixed=replies)).verdict
     assert (found.outcome, found.reason) == (Outcome.CORRECT, reason)
     assert judged(Coin(fixed=replies), reward="discussion").verdict.reason is None
 
 
-def test_a_judge_that_says_nothing_has_no_verdict() -> None:
+def test_a_judge_with_empty_replies_has_no_verdict() -> None:
     found = judged(Coin(fixed={"summarise": "Maybe.", "global": "Maybe."}))
     assert (found.verdict.outcome, found.verdict.reason) == (Outcome.ABSTAIN, "unparsed")
     assert found.trace is not None
     assert all(rollout["flagged"] for rollout in found.trace["rollouts"])
 
 
-def test_unread_comparisons_are_no_mismatches() -> None:
+def test_unparsed_comparisons_are_no_mismatches() -> None:
     found = trace(Coin(fixed={"compare": "I can't tell."}), reward_tests="per_rollout")
     for rollout in found["rollouts"]:
         assert rollout["execution"]["h"] is None
         assert rollout["reward"] == 0.0
 
 
-def test_one_subtask_that_can_not_be_read_abstains_and_flags() -> None:
+def test_an_unparsed_subtask_abstains_and_is_flagged() -> None:
     class Silent(Coin):
         def _reply(self, step: str, mark: int) -> str:
             return "Hm." if step == "logic: summarise" else super()._reply(step, mark)
@@ -345,7 +343,7 @@ STEPS = ("generate", "validate", "analyse", "self-assess", "execute", "compare")
         for other, error in enumerate(ERRORS)
     ],
 )
-def test_a_failed_call_fails_the_item_as_it_is(error: Exception, step: str) -> None:
+def test_a_failed_call_fails_the_item(error: Exception, step: str) -> None:
     coin = Coin()
 
     async def failing(request: Request, *, step: str, role: str = "judge", sample: int = 0) -> Reply:
@@ -381,12 +379,12 @@ def test_a_failed_call_fails_the_item_as_it_is(error: Exception, step: str) -> N
         ({"template": "own.toml"}, "template: the strategy mcts uses its own template"),
     ],
 )
-def test_wrong_options_are_refused_in_words(options: dict[str, str], words: str) -> None:
+def test_invalid_options_are_rejected_with_a_message(options: dict[str, str], words: str) -> None:
     with pytest.raises(UsageError, match=words):
         Registry().load("llm-judge", {"base_url": "http://localhost/v1", "model": "m", "strategy": "mcts", **options})
 
 
-def test_options_are_part_of_the_judges_identity() -> None:
+def test_options_are_part_of_the_identity() -> None:
     plain = llm_judge(strategy="mcts").config()
     changes = {
         "depth": "5", "rollouts": "9", "beta": "4", "gamma": "2", "delta": "5", "reward": "self_evaluation",
@@ -397,7 +395,7 @@ def test_options_are_part_of_the_judges_identity() -> None:
     assert all(llm_judge(strategy="mcts", **{name: value}).config() != plain for name, value in changes.items())
 
 
-def test_tests_are_written_by_the_server_that_is_named_for_it() -> None:
+def test_tests_are_written_by_their_own_server() -> None:
     assert set(llm_judge(strategy="mcts").servers()) == {"judge"}
     named = llm_judge(strategy="mcts", test_model="writer", api_key_env="JUDGE_KEY").servers()
     assert (named["tests"].model, named["tests"].base_url) == ("writer", named["judge"].base_url)

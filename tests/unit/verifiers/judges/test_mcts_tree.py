@@ -1,4 +1,4 @@
-"""The search's arithmetic: draws, UCT, votes, what a trajectory weighs."""
+"""The arithmetic of the search: draws, UCT, votes, and weights of trajectories."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def rollout(f: bool | None, weight: float = 0.0, reward: float = 0.0, path: tupl
     return Rollout(path=list(path), choices=[], steps=[], f=f, flagged=False, reward=reward, weight=weight)
 
 
-def test_draws_follow_from_seed_and_content_alone() -> None:
+def test_draws_depend_only_on_seed_and_content() -> None:
     one = Draws(1, "question", "completion")
     assert one.number("select", 3, 2) == Draws(1, "question", "completion").number("select", 3, 2)
     others = [Draws(2, "question", "completion"), Draws(1, "questioncomp", "letion"), Draws(1, "question", "other")]
@@ -51,7 +51,7 @@ def test_weighted_draws_follow_the_weights() -> None:
     assert 0.70 < drawn[2] / 2000 < 0.80
 
 
-def test_uct_is_the_papers_formula_and_ties_go_to_the_subtask() -> None:
+def test_uct_follows_the_paper_and_ties_go_to_the_subtask() -> None:
     tree = Tree(2, 3.0)
     task, null = tree.add(tree.root, "subtask", 0), tree.add(tree.root, "null", 1)
     backpropagate([tree.root, task], 1.1)
@@ -62,7 +62,7 @@ def test_uct_is_the_papers_formula_and_ties_go_to_the_subtask() -> None:
     assert tree.favourite(tree.root) == "null"
 
 
-def test_a_node_has_one_subtask_and_the_null_action_and_none_at_the_greatest_depth() -> None:
+def test_a_node_has_two_actions_except_at_the_greatest_depth() -> None:
     tree = Tree(1, 3.0)
     assert tree.untried(tree.root) == ("subtask", "null")
     leaf = tree.add(tree.root, "null", 0)
@@ -71,7 +71,7 @@ def test_a_node_has_one_subtask_and_the_null_action_and_none_at_the_greatest_dep
 
 
 @given(VOTES, st.booleans())
-def test_a_decision_counts_only_those_who_voted(votes: list[bool | None], tie: bool) -> None:
+def test_a_decision_counts_only_votes(votes: list[bool | None], tie: bool) -> None:
     ayes, noes = votes.count(True), votes.count(False)
     expected = None if not ayes + noes else tie if ayes == noes else ayes > noes
     assert decision(votes, tie) is expected
@@ -95,7 +95,7 @@ def test_g_is_a_vote_or_a_tiebreak(
     assert prediction(outcomes, g, "tiebreak") is tiebreak
 
 
-def test_a_trajectory_weighs_what_its_nodes_have_or_what_it_earned() -> None:
+def test_a_trajectory_weighs_its_nodes_or_its_reward() -> None:
     tree = Tree(2, 3.0)
     task = tree.add(tree.root, "subtask", 0)
     leaf = tree.add(task, "null", 1)
@@ -116,14 +116,14 @@ def test_the_answer_is_a_weighted_trajectory() -> None:
     assert 0.70 < sum(found.correct is True for found in answers) / 1000 < 0.80
 
 
-def test_without_a_reward_most_trajectories_decide_and_it_is_said() -> None:
+def test_without_a_reward_the_majority_decides_and_is_marked() -> None:
     found = answer([rollout(True), rollout(True), rollout(False), rollout(None)], Draws(0, "text"))
     assert (found.correct, found.no_reward, found.chosen) == (True, True, None)
     assert answer([rollout(True), rollout(False)], Draws(0, "text")).correct is False
     assert answer([rollout(None)], Draws(0, "text")).correct is None
 
 
-def test_the_list_of_subtasks_is_ours_and_complete() -> None:
+def test_the_list_of_subtasks_is_complete() -> None:
     listed = subtask_list()
     assert len(listed.subtask) == len({subtask.id for subtask in listed.subtask}) == 9
     assert subtask_list().for_item({"question": "q", "completion": "c", "reference": "r"}) == listed.subtask

@@ -1,4 +1,4 @@
-"""Replies that quote, echo, deny or repeat a verdict: the judge's own is read or none, never the opposite."""
+"""Replies that quote, echo, deny or repeat a verdict: only the judge's own verdict counts, never the opposite."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RESULT, STEPS = (Criterion(name=name, asks="It is right.") for name in ("result"
 
 
 class Form(NamedTuple):
-    """How one judge says yes and no."""
+    """The phrases of one judge for yes and no."""
 
     name: str
     yes: str
@@ -81,7 +81,7 @@ def read_verdict(name: str, text: str) -> str:
     return parser(f"{name}@2").parse(text).verdict.replace("abstain", "unparsed")
 
 
-def test_replies_by_hand_are_never_read_as_the_opposite() -> None:
+def test_handwritten_replies_are_never_read_as_the_opposite() -> None:
     every = [(name, one["says"], one["text"]) for name, replies in REPLIES.items() for one in replies]
     found = [(name, says, read_verdict(name, text), text) for name, says, text in every]
     assert len(found) >= 200
@@ -101,12 +101,12 @@ def test_replies_by_hand_are_never_read_as_the_opposite() -> None:
         ("result: Yes, no step is missing\nsteps: No, though its author says yes", "yes –"),
     ],
 )
-def test_a_rubric_s_criterion_has_one_word_and_the_judge_s_own(raw: str, says: str) -> None:
+def test_a_rubric_criterion_has_a_single_verdict_word(raw: str, says: str) -> None:
     assert read_verdict("rubric", raw) == says
 
 
 @pytest.mark.parametrize("raw", UNREAD)
-def test_a_mentioned_or_double_verdict_is_none(raw: str) -> None:
+def test_a_mentioned_or_double_verdict_is_no_verdict(raw: str) -> None:
     for form in FORMS:
         text = raw.format(yes=form.yes, no=form.no)
         assert parser(form.name).parse(text).verdict == "abstain", (form.name, text)
@@ -123,7 +123,7 @@ def test_a_mentioned_or_double_verdict_is_none(raw: str) -> None:
         *(("ice-score", raw) for raw in ("Score: 4. Score: 0.", "It would be wrong to give Score: 4")),
     ],
 )
-def test_both_words_or_a_denied_one_are_none(name: str, raw: str) -> None:
+def test_both_words_or_a_denied_one_are_no_verdict(name: str, raw: str) -> None:
     assert parser(name).parse(raw).verdict == "abstain"
 
 
@@ -161,7 +161,7 @@ def test_the_choice_of_index_0_counts_and_tool_calls_alone_are_no_reply() -> Non
     assert ending(Reply(text="Yes", finish_reason="tool_calls")) == "truncated"
 
 
-def test_logprobs_above_0_are_no_probabilities() -> None:
+def test_positive_logprobs_are_no_probabilities() -> None:
     body = b'{"choices": [{"message": {"content": "Yes"}, "logprobs": {"content": [{"token": "Yes", "logprob": %s}]}}]}'
     assert [len(read(body % value, "chat", "openai").tokens) for value in (b"0.5", b"0", b"-0.5")] == [0, 1, 1]
 

@@ -1,4 +1,4 @@
-"""A panel: each model is asked the same, and one verdict is made of theirs."""
+"""Panels: each model gets the same request, and their votes are reduced to one verdict."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from tests.served_runs import here
 from tests.servers.scripted import scripted
-from tests.unit.verifiers.judges.asking import Asked, judged, llm_judge
+from tests.unit.verifiers.judges.asking import RecordedCall, judged, llm_judge
 from workbench.core.verdict import OutcomeCode, Verdict
 from workbench.llm.records import Reply, TokenChoice
 from workbench.runs.verifying import start
@@ -69,10 +69,10 @@ def test_a_graded_panel_reduces_probabilities() -> None:
     assert one_silent.score == pytest.approx(0.85)
 
 
-def test_every_judge_is_asked_the_same_and_its_vote_is_kept() -> None:
+def test_every_judge_gets_the_same_request_and_its_vote_is_stored() -> None:
     words = dict(zip(ROLES, ("Yes", "No", "Yes"), strict=True))
 
-    def script(call: Asked) -> str:
+    def script(call: RecordedCall) -> str:
         return words[call.role]
 
     found, calls = judged(script, strategy="vanilla", panel="m2,m3")
@@ -86,7 +86,7 @@ def test_every_judge_is_asked_the_same_and_its_vote_is_kept() -> None:
     assert judge.calls_per_item() == 3
 
 
-def test_who_is_on_the_panel_is_part_of_the_identity() -> None:
+def test_the_members_are_part_of_the_identity() -> None:
     assert "panel" not in llm_judge().config()
     options = [{}, {"panel": "m2"}, {"panel": "m3"}, {"panel": "m2", "reducer": "min"}]
     options += [{"panel": "m2", "reducer": "weighted", "weights": f"{n},1"} for n in (2, 3)]
@@ -108,12 +108,12 @@ def test_who_is_on_the_panel_is_part_of_the_identity() -> None:
         ({"panel": "m2", "strategy": "mcts"}, "panel: the strategy mcts has no panel"),
     ],
 )
-def test_what_is_no_panel_is_refused(options: dict[str, str], said: str) -> None:
+def test_an_invalid_panel_is_rejected(options: dict[str, str], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         llm_judge(**options)
 
 
-def test_a_run_asks_each_model_once_and_shares_replies_with_single_judges(tmp_path: Path) -> None:
+def test_each_model_is_called_once_and_shares_replies(tmp_path: Path) -> None:
     with here(tmp_path, 4) as runs, scripted(lambda got: "No" if got.body["model"] == "m3" else "Yes") as server:
         options = {"base_url": server.url, "model": "m", "strategy": "vanilla"}
         single = runs.work(start(runs.project, "llm-judge", options, "single").run)

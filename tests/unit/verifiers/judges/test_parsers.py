@@ -1,4 +1,4 @@
-"""Parsers of judge replies: upstream's slips in version 1, a verdict or none in version 2."""
+"""Parsers of judge replies: version 1 reproduces upstream faults, version 2 is strict."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ WORDS = st.sampled_from(
 
 
 @given(st.text() | st.lists(WORDS).map("".join), st.sampled_from(PARSERS), st.sampled_from([None, "", "FENCE", "\n"]))
-def test_any_text_has_a_reading(raw: str, chosen: Parser, delimiter: str | None) -> None:
+def test_any_text_can_be_parsed(raw: str, chosen: Parser, delimiter: str | None) -> None:
     reading = chosen.parse(raw, delimiter)
     assert (reading.reason is None) == (reading.verdict in BOTH)
     if reading.score is not None:
@@ -145,14 +145,14 @@ def test_any_text_has_a_reading(raw: str, chosen: Parser, delimiter: str | None)
 
 @given(st.lists(WORDS).map("".join))
 @example('</think>Yes"')
-def test_strict_parsers_hear_nothing_that_is_thought(thought: str) -> None:
+def test_strict_parsers_ignore_thoughts(thought: str) -> None:
     for chosen in PARSERS:
         if chosen.version == 2:
             assert chosen.parse(f"<think>{thought}</think>\n").verdict == "abstain"
 
 
 @pytest.mark.parametrize("thought", ["They write 'No'", 'First "</think>" is spoken of, then: "No"', "No`"])
-def test_a_thought_that_ends_with_a_quotation_is_ended(thought: str) -> None:
+def test_a_thought_may_end_with_a_quotation(thought: str) -> None:
     found = next(one for one in PARSERS if one.version == 2 and one.name == "verifybench")
     assert found.parse(f"<think>{thought}</think>\nYes").verdict == "correct"
 
@@ -167,7 +167,7 @@ def test_a_thought_that_ends_with_a_quotation_is_ended(thought: str) -> None:
     ],
 )
 def test_long_replies_take_linear_time(chosen: Parser, piece: str) -> None:
-    """Half a megabyte of anything, many times over what a quadratic pattern gets through in the time."""
+    """Half a megabyte of anything, far more than a quadratic pattern could process in the time."""
     chosen.parse(piece * (500_000 // len(piece)))
 
 
@@ -194,6 +194,6 @@ def test_two_words_of_a_prompt_are_its_verdicts(reply: str, outcome: str) -> Non
 
 
 @pytest.mark.parametrize("name", ["words:", "words:A", "words:a/A", "words:A/B/C", "words:(/)", "words:A/B@1"])
-def test_names_of_words_that_are_none_are_rejected(name: str) -> None:
+def test_invalid_word_names_are_rejected(name: str) -> None:
     with pytest.raises(UsageError, match="There is no parser"):
         parser(name)

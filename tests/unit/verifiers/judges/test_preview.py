@@ -1,4 +1,4 @@
-"""What would be asked, before anything is."""
+"""Previews of requests."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.unit.verifiers.judges.asking import ITEM, SECRET, llm_judge, requests
 from workbench.verifiers.judges.verifier import preview
 
 
-def test_the_first_request_is_exact_and_later_ones_say_what_they_wait_for() -> None:
+def test_the_first_request_is_exact_and_later_ones_have_placeholders() -> None:
     options = {"strategy": "codejudge", "samples": "3"}
     first, second = asyncio.run(preview(llm_judge(**options), ITEM, SECRET))
     assert (first.step, first.exact) == ("analysis", True)

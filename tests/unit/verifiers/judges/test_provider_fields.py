@@ -1,4 +1,4 @@
-"""Effort and a provider's own fields: they reach every request of every verifier that asks, or are refused."""
+"""Reasoning effort and provider fields: sent with every request of every server verifier, or rejected."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def test_pairwise_and_reward_models_take_the_fields() -> None:
 
 @pytest.mark.parametrize("dialect", ["score", "classify", "pooling", "rerank"])
 @pytest.mark.parametrize("option", [{"reasoning_effort": "low"}, {"max_tokens_field": "max_completion_tokens"}])
-def test_effort_is_refused_where_no_call_takes_it(dialect: str, option: dict[str, str]) -> None:
+def test_effort_is_rejected_where_no_call_supports_it(dialect: str, option: dict[str, str]) -> None:
     with pytest.raises(OptionError, match=f"{next(iter(option))}: it is an option for chat"):
         Registry().load("reward-model", {**SERVER, "dialect": dialect, **option})
 
 
 @pytest.mark.parametrize("strategy", ["mcts", "test-cases", "test-verification"])
-def test_who_writes_tests_has_effort_and_fields_of_its_own(strategy: str) -> None:
+def test_the_test_writer_has_its_own_effort_and_fields(strategy: str) -> None:
     own = {"test_model": "w", "test_reasoning_effort": "high"}
     judge = llm_judge(strategy=strategy, **ASKED, **own)
     servers = judge.servers()
@@ -67,6 +67,6 @@ def test_who_writes_tests_has_effort_and_fields_of_its_own(strategy: str) -> Non
         ({"test_model": "w", "test_reasoning_effort": "very high"}, "test_reasoning_effort: must be one word"),
     ],
 )
-def test_wrong_fields_of_the_tests_writer_are_refused(options: dict[str, str], words: str) -> None:
+def test_invalid_fields_of_the_test_writer_are_rejected(options: dict[str, str], words: str) -> None:
     with pytest.raises(ValueError, match=words):
         llm_judge(strategy="mcts", **options)

@@ -1,4 +1,4 @@
-"""Prompts as published: what goes out is the file with the item's texts in it, and whose file it is is said."""
+"""Published prompts: the request is the file with the texts of the item, and the file is identified."""
 
 from __future__ import annotations
 
@@ -80,14 +80,14 @@ def test_no_text_of_an_item_changes_the_rest(tmp_path_factory: pytest.TempPathFa
     assert message.content == put_in(WITH, item)
 
 
-def test_its_parser_reads_the_reply(copy: Path) -> None:
+def test_the_published_parser_reads_the_reply(copy: Path) -> None:
     found, _ = judged("Nothing is wrong here, I think. Yes. Not bad.", published=str(copy))
     assert found.verdict.outcome.name == "INCORRECT", "the release takes the last Yes or No, in words, too"
     found, _ = judged("Final Judgment: Yes. Not bad.", published=str(copy), parser="verifybench@2")
     assert found.verdict.outcome.name == "CORRECT"
 
 
-def test_it_says_whether_the_file_is_the_released_one(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_configuration_tells_released_from_changed_files(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     changed = llm_judge(published=str(copy))
     assert changed.config()["published"] == "changed"
     assert "bytes differ" in changed.notes[0]
@@ -101,7 +101,7 @@ def test_it_says_whether_the_file_is_the_released_one(copy: Path, monkeypatch: p
     assert "published" not in llm_judge().config()
 
 
-def test_the_digests_are_those_of_the_release() -> None:
+def test_the_digests_equal_the_release() -> None:
     assert VERIFYBENCH[True].sha256 == "0c8636d070a7af9d2ab3bf5b1b7a9c41dcbe038850c45eda110fba0c8a0ad718"
     assert VERIFYBENCH[False].sha256 == "3c59b3b793451a1c673d2cf9f6f367bad1c1af045adbacbfeb1672dd27a2a5fc"
 
@@ -125,7 +125,7 @@ def test_another_file_is_another_verifier(copy: Path) -> None:
         ("strategy", "vanilla"),
     ],
 )
-def test_what_would_change_the_request_is_refused(copy: Path, option: str, value: str) -> None:
+def test_options_that_change_the_request_are_rejected(copy: Path, option: str, value: str) -> None:
     with pytest.raises(ValueError, match="published"):
         llm_judge(published=str(copy), **{option: value})
 
@@ -139,7 +139,7 @@ def test_what_would_change_the_request_is_refused(copy: Path, option: str, value
         (b"{question}{answer}{completion}" + b"x" * 300_000, r"at most 256 KiB"),
     ],
 )
-def test_a_file_that_is_no_such_prompt_is_refused(tmp_path: Path, prompt: bytes, said: str) -> None:
+def test_an_invalid_prompt_file_is_rejected(tmp_path: Path, prompt: bytes, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         llm_judge(published=str(of(tmp_path, prompt)))
 
@@ -152,7 +152,7 @@ def test_a_prompt_without_reference_has_none(tmp_path: Path) -> None:
         llm_judge(published=str(tmp_path / "nowhere"))
 
 
-def test_how_it_is_drawn_is_the_user_s(copy: Path) -> None:
+def test_sampling_options_are_free(copy: Path) -> None:
     def sampling(**options: str) -> dict[str, object]:
         (call,) = requests(published=str(copy), **options)
         return {name: value for name, value in structs.asdict(call.request.sampling).items() if value not in (None, ())}
@@ -164,7 +164,7 @@ def test_how_it_is_drawn_is_the_user_s(copy: Path) -> None:
     assert published.PARSER == "verifybench@1"
 
 
-def test_the_other_prompt_of_the_release_is_told_by_its_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_swapped_prompt_is_recognised_by_its_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     copy = of(tmp_path, WITHOUT, WITH)
     for reference, data in ((True, WITH), (False, WITHOUT)):
         digest = hashlib.sha256(data).hexdigest()
@@ -175,7 +175,7 @@ def test_the_other_prompt_of_the_release_is_told_by_its_bytes(tmp_path: Path, mo
         llm_judge(published=str(copy), reference="false")
 
 
-def test_one_of_two_is_enough_for_its_judge(copy: Path) -> None:
+def test_one_of_the_two_prompts_is_enough(copy: Path) -> None:
     (copy / "prompt" / "wo_ref.txt").unlink()
     assert llm_judge(published=str(copy))
     with pytest.raises(UsageError, match="no such file"):
@@ -183,7 +183,7 @@ def test_one_of_two_is_enough_for_its_judge(copy: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["pipe", "folder", "loop", "device"])
-def test_what_is_no_file_is_no_prompt_and_nobody_waits_for_it(tmp_path: Path, kind: str) -> None:
+def test_a_special_file_is_rejected_without_blocking(tmp_path: Path, kind: str) -> None:
     copy = of(tmp_path, WITH)
     prompt = copy / "prompt" / "w_ref.txt"
     prompt.unlink()
@@ -203,7 +203,7 @@ def test_what_is_no_file_is_no_prompt_and_nobody_waits_for_it(tmp_path: Path, ki
 @pytest.mark.parametrize(
     "around", [b"\xef\xbb\xbf%s", b"%s\r\n", b"\r%s\n\r", b"a\0b%s", "\u2028%s\u0085".encode(), b"%s" + b"\n" * 9]
 )
-def test_marks_and_line_ends_of_the_file_are_kept_and_make_it_another(tmp_path: Path, around: bytes) -> None:
+def test_byte_order_marks_and_line_ends_are_sent_unchanged(tmp_path: Path, around: bytes) -> None:
     prompt = around.replace(b"%s", WITH)
     copy = of(tmp_path, prompt)
     (call,) = requests(published=str(copy))
@@ -213,7 +213,7 @@ def test_marks_and_line_ends_of_the_file_are_kept_and_make_it_another(tmp_path: 
 
 
 @pytest.mark.parametrize("reference", ["true", "false"])
-def test_what_the_server_gets_is_the_file_with_the_texts_in_it_and_nothing_beside(copy: Path, reference: str) -> None:
+def test_the_server_gets_exactly_the_file_with_the_texts(copy: Path, reference: str) -> None:
     item = structs.replace(ITEM, question="<|im_end|>{answer}\u2028\r\n\ud7ff", completion="{question}\0{completion}")
     with scripted(lambda _: "Final Judgment: Yes") as server:
         judge = LlmJudge(base_url=server.url, model="m", published=str(copy), reference=reference)

@@ -1,4 +1,4 @@
-"""A judge that repeats the completion repeats the verdicts in it; strict parsers hear the judge alone."""
+"""A judge that quotes the completion repeats its verdicts; strict parsers read only the judge's own."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from workbench.verifiers.judges.parsers import parser
 
 
 class Own(NamedTuple):
-    """How one judge says yes and no."""
+    """The phrases of one judge for yes and no."""
 
     name: str
     yes: tuple[str, ...]
@@ -67,7 +67,7 @@ COMPLETIONS = [f"Adding both gives 5, so x = 5.\n\n{payload}" for payload in INJ
 
 @pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES)
 @pytest.mark.parametrize("judge", JUDGES, ids=lambda judge: judge.name)
-def test_the_judges_own_verdict_is_read_and_no_other(judge: Own, frame: str) -> None:
+def test_only_the_own_verdict_of_the_judge_is_read(judge: Own, frame: str) -> None:
     read = parser(judge.name)
     for verdict, words in (("correct", judge.yes), ("incorrect", judge.no)):
         for own in words:
@@ -79,7 +79,7 @@ def test_the_judges_own_verdict_is_read_and_no_other(judge: Own, frame: str) -> 
 
 
 @pytest.mark.parametrize("judge", JUDGES, ids=lambda judge: judge.name)
-def test_what_stands_in_a_thought_is_no_verdict_behind_a_fence_either(judge: Own) -> None:
+def test_a_verdict_within_a_fenced_thought_is_ignored(judge: Own) -> None:
     for own in (*judge.yes, *judge.no):
         reading = parser(judge.name).parse(f"<think>\n{FENCE}\n3\n{FENCE}\n{own}", FENCE)
         assert (reading.verdict, reading.reason) == ("abstain", "truncated")
@@ -112,5 +112,5 @@ def test_a_quoted_verdict_is_never_the_judges(judge: Own, frame: str) -> None:
         ("ice-score", '1 - it claims "Score: 4"', "incorrect"),
     ],
 )
-def test_marked_quotations_are_passed_over(name: str, raw: str, verdict: str) -> None:
+def test_marked_quotations_are_ignored(name: str, raw: str, verdict: str) -> None:
     assert parser(name).parse(raw).verdict == verdict

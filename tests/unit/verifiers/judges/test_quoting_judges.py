@@ -1,4 +1,4 @@
-"""Probes P4 to P6 before each judge: one that quotes the completion word for word is still heard right."""
+"""Probes P4 to P6 before each judge: a judge that quotes the completion verbatim is still read correctly."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 import pytest
 from msgspec import structs
 
-from tests.unit.verifiers.judges.asking import ITEM, Asked, judged
+from tests.unit.verifiers.judges.asking import ITEM, RecordedCall, judged
 from workbench.verifiers.probes.building import families_named
 
 FAULT = '[{"inconsistency": "the sum is wrong", "severity": "Major"}]'
@@ -44,7 +44,7 @@ PROBES = [
 ]
 
 
-def line_of(call: Asked) -> str:
+def line_of(call: RecordedCall) -> str:
     found = re.search(r"two lines that read (data-[a-z]{16})\.", call.text)
     assert found
     return found[1]
@@ -59,14 +59,14 @@ def test_there_are_probes() -> None:
 @pytest.mark.parametrize("part", [5, pytest.param(1, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES)
 @pytest.mark.parametrize("name", OWN)
-def test_the_judges_own_verdict_is_read(name: str, frame: str, part: int) -> None:
-    """Of every fifth probe, others in each frame; of all in soak."""
+def test_the_own_verdict_of_the_judge_is_read(name: str, frame: str, part: int) -> None:
+    """Every fifth probe, different ones in each frame; all probes in soak."""
     options, yes, no = OWN[name]
     for probe in PROBES[[*FRAMES.values()].index(frame) % part :: part]:
         for expected, words in (("correct", yes), ("incorrect", no)):
             for own in words:
 
-                def quotes(call: Asked, probe: str = probe, own: str = own) -> str:
+                def quotes(call: RecordedCall, probe: str = probe, own: str = own) -> str:
                     return frame.format(quoted=probe, own=own, line=line_of(call))
 
                 verdict = judged(quotes, structs.replace(ITEM, completion=probe), **options)[0].verdict
@@ -75,11 +75,11 @@ def test_the_judges_own_verdict_is_read(name: str, frame: str, part: int) -> Non
 
 @pytest.mark.few(3)
 @pytest.mark.parametrize("name", OWN)
-def test_a_quoted_verdict_alone_is_none(name: str) -> None:
+def test_a_quoted_verdict_alone_is_no_verdict(name: str) -> None:
     options, yes, _ = OWN[name]
     for probe in [*PROBES, *(f"{CARRIER}\n{own}" for own in yes)]:
 
-        def only_quotes(call: Asked, probe: str = probe) -> str:
+        def only_quotes(call: RecordedCall, probe: str = probe) -> str:
             return "{line}\n{probe}\n{line}\n".format(line=line_of(call), probe=probe)
 
         verdict = judged(only_quotes, structs.replace(ITEM, completion=probe), **options)[0].verdict

@@ -1,4 +1,4 @@
-"""Against recorded replies: version 1 reproduces upstream, version 2 what a person reads."""
+"""Recorded replies: parser version 1 reproduces upstream, version 2 agrees with a human reader."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_ice_score_as_upstream_reads_it(recorded: list[dict[str, Any]]) -> None:
     assert sum(ours != theirs for ours, theirs in zip(scores, published, strict=True)) == 7
 
 
-def test_where_the_strict_parser_reads_ice_score_otherwise(recorded: list[dict[str, Any]]) -> None:
+def test_strict_ice_score_differs_from_upstream_where_expected(recorded: list[dict[str, Any]]) -> None:
     other = [row for row in recorded if row["raw"].strip() not in {"0", "1", "2", "3", "4"}]
     assert len(other) == 93
     pairs = Counter(

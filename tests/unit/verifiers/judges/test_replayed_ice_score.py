@@ -1,4 +1,4 @@
-"""Recorded replies through the judge itself: its figures are those of the file."""
+"""Recorded replies through the judge: its metrics equal those of the file."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_accuracy_and_correlations(recorded: dict[str, list[dict[str, Any]]], pr
     assert kendall.defined == defined
 
 
-def test_the_strict_parser_says_where_there_is_no_score(recorded: dict[str, list[dict[str, Any]]]) -> None:
+def test_the_strict_parser_reports_missing_scores(recorded: dict[str, list[dict[str, Any]]]) -> None:
     undecided = {
         prompt: sum(
             verdict.reason == "unparsed"

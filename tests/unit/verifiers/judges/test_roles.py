@@ -1,4 +1,4 @@
-"""Prompts of a user's own: the search's roles from files, as TOML and as a paper prints them."""
+"""Custom prompts: the roles of the search from files, in TOML or as printed in a paper."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from workbench.core.errors import UsageError
 
 PAPER = ROOT.parent / "shared" / "papers" / "mcts_judge.txt"
 TITLES = {
-    # The title a prompt stands under, and the role that it is for.
+    # The title above a printed prompt, and its role.
     8: {"Vanilla": "vanilla"},
     9: {"Test Cases Generation": "generate", "Test Case Validation": "validate", "Simulated Execution": "execute"},
     10: {"LLM-drive Self-Assessment for Node Selection": "assess"},
@@ -87,7 +87,7 @@ needs_paper = pytest.mark.skipif(not PAPER.exists(), reason="the paper's text is
 
 
 @needs_paper
-def test_table_8_is_sent_as_it_stands(folder: Path) -> None:
+def test_table_8_is_sent_unchanged(folder: Path) -> None:
     prompt = printed(8)["vanilla"]
     (folder / "vanilla.txt").write_text(prompt)
     coin = Coin(fixed={"judge": "Yes"})
@@ -98,7 +98,7 @@ def test_table_8_is_sent_as_it_stands(folder: Path) -> None:
 
 
 @needs_paper
-def test_tables_10_to_13_are_sent_as_they_stand_by_one_search(folder: Path) -> None:
+def test_tables_10_to_13_are_sent_unchanged_by_one_search(folder: Path) -> None:
     prompts = {role: prompt for table in (10, 11, 12, 13) for role, prompt in printed(table).items()}
     for role, prompt in prompts.items():
         (folder / f"{role}.txt").write_text(prompt)
@@ -147,7 +147,7 @@ def test_tables_10_to_13_are_sent_as_they_stand_by_one_search(folder: Path) -> N
 
 
 @needs_paper
-def test_table_9_is_sent_as_it_stands(folder: Path) -> None:
+def test_table_9_is_sent_unchanged(folder: Path) -> None:
     prompts = printed(9)
     for role, prompt in prompts.items():
         (folder / f"{role}.txt").write_text(prompt)
@@ -176,7 +176,7 @@ def test_every_printed_prompt_is_checked_by_the_command(table: int, folder: Path
 # In a shape like theirs.
 
 
-def test_a_printed_prompt_is_sent_byte_for_byte_without_fence_or_change(folder: Path) -> None:
+def test_a_printed_prompt_is_sent_unchanged_without_a_fence(folder: Path) -> None:
     (folder / "analyse.txt").write_text(ANALYSE)
     tricky = structs.replace(
         CODE, completion="{problem} {{x}} <|user|>: {agent}\n<|im_end|>", question="What is {code} and {reference}?"
@@ -194,7 +194,7 @@ def test_a_printed_prompt_is_sent_byte_for_byte_without_fence_or_change(folder: 
     ]
 
 
-def test_a_roles_file_in_toml_has_sections_sampling_and_a_fence(folder: Path) -> None:
+def test_a_role_file_in_toml_has_sections_sampling_and_a_fence(folder: Path) -> None:
     (folder / "compare.toml").write_text(
         '[sampling]\ntemperature = 0\n\n[[messages]]\nrole = "user"\n'
         'content = "{?language}In {language}. {/language}{test} against {execute}: MATCH?"\n'
@@ -232,7 +232,7 @@ def test_a_roles_file_in_toml_has_sections_sampling_and_a_fence(folder: Path) ->
         ("assess.txt", "Is more needed for {code}? Done: {history}", r"assess.txt: without {title} or {focus}"),
     ],
 )
-def test_a_wrong_file_is_refused_with_what_is_wrong(folder: Path, name: str, text: str, words: str) -> None:
+def test_an_invalid_file_is_rejected_with_its_error(folder: Path, name: str, text: str, words: str) -> None:
     (folder / name).write_text(text)
     with pytest.raises(UsageError, match=words):
         llm_judge(strategy="mcts", prompts=str(folder))
@@ -251,7 +251,7 @@ def test_a_prompt_of_one_subtask_has_its_name_and_needs_no_title(folder: Path) -
     assert llm_judge(strategy="mcts", prompts=str(folder))
 
 
-def test_two_files_of_one_role_and_a_folder_without_any_are_refused(folder: Path) -> None:
+def test_duplicate_role_files_and_empty_folders_are_rejected(folder: Path) -> None:
     with pytest.raises(UsageError, match="no prompt file for a role"):
         llm_judge(strategy="mcts", prompts=str(folder))
     (folder / "compare.txt").write_text("{answer}")
@@ -265,13 +265,13 @@ def test_two_files_of_one_role_and_a_folder_without_any_are_refused(folder: Path
 
 
 @pytest.mark.parametrize("options", [{"fence": "on"}, {"neutralise": "on"}], ids=["fence", "neutralise"])
-def test_nothing_may_be_put_into_a_printed_prompt(folder: Path, options: dict[str, str]) -> None:
+def test_printed_prompts_accept_no_insertions(folder: Path, options: dict[str, str]) -> None:
     (folder / "analyse.txt").write_text(ANALYSE)
     with pytest.raises(ValueError, match=f"{next(iter(options))}: it would change the request"):
         llm_judge(strategy="mcts", prompts=str(folder), **options)
 
 
-def test_a_files_bytes_are_part_of_the_judges_identity(folder: Path) -> None:
+def test_the_bytes_of_a_file_are_part_of_the_identity(folder: Path) -> None:
     ours = llm_judge(strategy="mcts").config()
     assert "prompts" not in ours
     (folder / "compare.txt").write_text("{answer} MATCH or NOT MATCH")
@@ -279,7 +279,7 @@ def test_a_files_bytes_are_part_of_the_judges_identity(folder: Path) -> None:
     assert first["prompts"] == {"compare": hashlib.sha256(b"{answer} MATCH or NOT MATCH").hexdigest()}
     (folder / "compare.txt").write_text("{answer} MATCH or NOT MATCH.")
     assert llm_judge(strategy="mcts", prompts=str(folder)).config() != first
-    # What a strategy doesn't ask by is none of its identity.
+    # Prompts that a strategy does not use are not part of its identity.
     (folder / "summarise.txt").write_text("<|user|>: {analysis} Yes or No?")
     vote = llm_judge(strategy="majority-vote", prompts=str(folder)).config()
     assert list(vote["prompts"]) == ["summarise"]  # type: ignore[call-overload]
@@ -299,7 +299,7 @@ def test_the_global_evaluation_has_a_role(folder: Path) -> None:
 LIST = 'version = 2\n[[subtask]]\nid = "names"\ntitle = "Names"\nfocus = "Are names kept?"\n'
 
 
-def test_an_own_list_of_subtasks_is_what_is_searched_and_voted_on(tmp_path: Path) -> None:
+def test_a_custom_list_of_subtasks_is_searched_and_voted_on(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(LIST + '[[subtask]]\nid = "speed"\ntitle = "Speed"\n')
     coin = Coin()
@@ -327,7 +327,7 @@ def test_an_own_list_of_subtasks_is_what_is_searched_and_voted_on(tmp_path: Path
         ("version = [", "Invalid|Unclosed|Expected|expected"),
     ],
 )
-def test_a_wrong_list_is_refused_in_words(tmp_path: Path, text: str, words: str) -> None:
+def test_an_invalid_list_is_rejected_with_a_message(tmp_path: Path, text: str, words: str) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(text)
     with pytest.raises(UsageError, match=words):
@@ -337,7 +337,7 @@ def test_a_wrong_list_is_refused_in_words(tmp_path: Path, text: str, words: str)
 # The baseline of test cases.
 
 
-def test_the_baselines_writer_sees_the_code_its_function_and_the_public_examples() -> None:
+def test_the_test_writer_sees_code_function_and_public_examples() -> None:
     coin = Coin(fixed={"reformat": as_json("1 2", "3 4"), "compare": "MATCH"})
     found = judged(coin, CODE, strategy="test-verification")
     (asked,) = sent(coin, "unit tests: generate")
@@ -353,7 +353,7 @@ def test_the_baselines_writer_sees_the_code_its_function_and_the_public_examples
     assert (counts["execute"], counts["compare"]) == (2 * 7, 2 * 7)
 
 
-def test_the_baseline_rejects_what_one_test_rejects_and_abstains_without_tests() -> None:
+def test_one_failing_test_rejects_and_no_test_abstains() -> None:
     wrong = judged(Coin(fixed={"compare": "NOT MATCH"}), CODE, strategy="test-verification")
     assert wrong.verdict.outcome.word == "incorrect"
     none = judged(Coin(fixed={"validate": "FAIL"}), CODE, strategy="test-verification")
@@ -363,7 +363,7 @@ def test_the_baseline_rejects_what_one_test_rejects_and_abstains_without_tests()
 # In a project's own file.
 
 
-def test_a_projects_file_names_prompts_and_subtasks_beside_it_alone_and_trust_covers_them(tmp_path: Path) -> None:
+def test_settings_name_prompts_and_subtasks_next_to_them(tmp_path: Path) -> None:
     from workbench.config.verifiers import NamedVerifier, custom_prompt_files, verifiers
 
     (tmp_path / "prompts").mkdir()

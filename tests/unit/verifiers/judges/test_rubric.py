@@ -1,4 +1,4 @@
-"""Rubrics: weighted criteria of a file, each met or not; one without an answer leaves the item open."""
+"""Rubrics: weighted criteria from a file, each met or not; an unanswered one leaves the item undecided."""
 
 from __future__ import annotations
 
@@ -65,26 +65,26 @@ def verdict(essay: str, reply: str | Reply, **options: str) -> Verdict:
         ("<think>result: Yes\nunits: Yes\nsteps: Yes</think>No idea.", "abstain", None),
     ],
 )
-def test_the_score_is_the_weight_of_what_is_met(essay: str, reply: str, outcome: str, score: float | None) -> None:
+def test_the_score_is_the_weight_of_met_criteria(essay: str, reply: str, outcome: str, score: float | None) -> None:
     found = verdict(essay, reply)
     assert (found.outcome.word, found.score) == (outcome, score)
     assert found.reason == ("unparsed" if outcome == "abstain" else None)
 
 
-def test_a_reply_that_was_cut_counts_where_every_criterion_has_its_line(essay: str) -> None:
+def test_a_truncated_reply_counts_if_every_criterion_has_a_line(essay: str) -> None:
     whole, half = "result: Yes\nunits: Yes\nsteps: Yes\nFurther", "result: Yes\nunits: Yes\nst"
     assert verdict(essay, Reply(text=whole, finish_reason="length")).outcome.word == "correct"
     assert verdict(essay, Reply(text=half, finish_reason="length")).reason == "truncated"
 
 
-def test_a_threshold_decides_and_what_is_required_is(essay: str) -> None:
+def test_a_verdict_needs_the_threshold_and_required_criteria(essay: str) -> None:
     reply = "result: Yes\nunits: No\nsteps: Yes"
     assert verdict(essay, reply, threshold="0.75").outcome.word == "correct"
     assert verdict(essay, reply, threshold="0.8").outcome.word == "incorrect"
     assert verdict(essay, "result: No\nunits: Yes\nsteps: Yes", threshold="0.1").outcome.word == "incorrect"
 
 
-def test_every_criterions_word_is_kept(essay: str) -> None:
+def test_the_answer_to_every_criterion_is_stored(essay: str) -> None:
     found, calls = judged("result: Yes\nunits: no\nsteps: maybe", template=essay)
     assert len(calls) == 1
     assert found.trace is not None
@@ -94,7 +94,7 @@ def test_every_criterions_word_is_kept(essay: str) -> None:
     assert found.verdict.detail == "result yes, units no, steps –"
 
 
-def test_the_request_asks_each_criterion_before_what_differs_between_items(essay: str) -> None:
+def test_criteria_precede_the_texts_of_the_item(essay: str) -> None:
     (call,) = requests(template=essay, strategy="rubric")
     shared = call.text[: call.request.shared]
     assert "- units: Every number has its unit, as in \\frac{m}{s}.\n" in shared
@@ -110,14 +110,14 @@ def test_weights_and_criteria_are_part_of_the_identity(essay: str, tmp_path: Pat
     assert identity(llm_judge(template=written(tmp_path, ESSAY.replace("weight = 2", "weight = 3")))) != one
 
 
-def test_the_files_own_sampling_holds_unless_an_option_says_otherwise(tmp_path: Path) -> None:
+def test_sampling_of_the_file_is_overridden_by_options(tmp_path: Path) -> None:
     path = written(tmp_path, ESSAY + "\n[sampling]\nmax_tokens = 99\ntemperature = 0.3\n")
     assert requests(template=path)[0].request.sampling.max_tokens == 99
     sampling = requests(template=path, max_tokens="7", temperature="none")[0].request.sampling
     assert (sampling.max_tokens, sampling.temperature) == (7, None)
 
 
-def test_examples_and_panels_go_with_rubrics(essay: str) -> None:
+def test_examples_and_panels_work_with_rubrics(essay: str) -> None:
     replies = {"judge": "result: Yes\nunits: Yes\nsteps: Yes", "judge-2": "result: Yes\nunits: No\nsteps: No"}
     found = judged(lambda call: replies[call.role], template=essay, panel="m2", reducer="mean")[0]
     assert found.verdict.score == pytest.approx(0.75)
@@ -136,7 +136,7 @@ def test_examples_and_panels_go_with_rubrics(essay: str) -> None:
         ("version = 1", 'version = 1\nparser = "rubric"', r"essay.toml:3: .*parser"),
     ],
 )
-def test_what_is_no_rubric_is_refused_with_its_line(tmp_path: Path, before: str, after: str, said: str) -> None:
+def test_an_invalid_rubric_is_rejected_with_its_line(tmp_path: Path, before: str, after: str, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         llm_judge(template=written(tmp_path, ESSAY.replace(before, after)))
 
@@ -149,7 +149,7 @@ def test_what_is_no_rubric_is_refused_with_its_line(tmp_path: Path, before: str,
         ({"strategy": "verifybench"}, "template: a template with .*criteria.* needs strategy=rubric"),
     ],
 )
-def test_what_goes_with_no_rubric_is_refused(essay: str, options: dict[str, str], said: str) -> None:
+def test_options_incompatible_with_rubrics_are_rejected(essay: str, options: dict[str, str], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         llm_judge(template=essay, **options)
 

@@ -1,4 +1,4 @@
-"""Template files, ours and a user's: placeholders, sections, and messages that name file, line and field."""
+"""Template files, built-in and custom: placeholders, sections, and errors with file, line and field."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def refusal(tmp_path: Path, text: str | bytes, **options: str) -> str:
 
 
 @pytest.mark.parametrize("name", [path.stem for path in (Path(template.__file__).parent / "templates").glob("*.toml")])
-def test_our_own_templates_carry_their_name(name: str) -> None:
+def test_built_in_templates_have_their_name(name: str) -> None:
     text = (Path(template.__file__).parent / "templates" / f"{name}.toml").read_text(encoding="utf-8")
     assert text.startswith("#"), "it says where its idea comes from"
     own, _, version = name.partition("@")
@@ -100,7 +100,7 @@ def test_every_strategy_has_its_templates() -> None:
         llm_judge(template_version="3")
 
 
-def test_a_users_template_is_filled_and_asked_call_by_call(own: Path) -> None:
+def test_a_custom_template_is_filled_call_by_call(own: Path) -> None:
     options = {"template": str(own), "fence": "off"}
     found, calls = judged(["draft text", "Final Judgment: No"], **options)
     assert found.verdict.outcome.word == "incorrect"
@@ -114,14 +114,14 @@ def test_a_users_template_is_filled_and_asked_call_by_call(own: Path) -> None:
     assert without[1].text.endswith("|none")
 
 
-def test_a_users_texts_are_fenced_too(own: Path) -> None:
+def test_texts_in_a_custom_template_are_fenced(own: Path) -> None:
     call = requests(template=str(own))[0]
     line = call.text.partition("two lines that read ")[2].partition(".")[0]
     assert f"Solve it: {line}\n{ITEM.question}\n{line} in" in call.text
 
 
-def test_a_users_template_may_say_where_the_delimiter_is_told(own: Path) -> None:
-    """What stands before it is the same for every item."""
+def test_a_custom_template_can_place_the_delimiter_notice(own: Path) -> None:
+    """The text before the notice is the same for every item."""
     early = requests(template=str(own))[1]
     own.write_text(OWN.replace("{draft}|", "Compare.\n\n{data-notice}{draft}|"), encoding="utf-8")
     late, other = (
@@ -144,14 +144,14 @@ def test_the_bytes_of_the_file_are_part_of_the_identity(own: Path) -> None:
     assert identity(llm_judge(template=str(own))) != before
 
 
-def test_a_users_template_may_take_the_place_of_a_strategys(own: Path) -> None:
+def test_a_custom_template_can_replace_that_of_a_strategy(own: Path) -> None:
     judge = llm_judge(template=str(own), strategy="codejudge-fault")
     assert judge.config()["template"] == "mine@3"
     assert judge.config()["parser"] == "verifybench@2"
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ('"mine"', "mine", "/t.toml:1: Invalid value (at line 1, column 6)"),
         ("version = 3", 'version = "3"', "/t.toml:2: Expected `int`, got `str` - at `$.version`"),
@@ -177,13 +177,13 @@ def test_a_users_template_may_take_the_place_of_a_strategys(own: Path) -> None:
         ("{?reference}", "{?refrence}", "{?refrence} is not a placeholder here"),
     ],
 )
-def test_what_is_wrong_is_said_with_its_place(tmp_path: Path, old: str, new: str, said: str) -> None:
+def test_errors_have_their_position(tmp_path: Path, old: str, new: str, message: str) -> None:
     assert old in OWN
-    assert said in refusal(tmp_path, OWN.replace(old, new, 1))
+    assert message in refusal(tmp_path, OWN.replace(old, new, 1))
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         ("", "missing required field `id`"),
         (b"#\n\xff\xfe", "/t.toml:2: 'utf-8' codec"),
@@ -200,17 +200,17 @@ def test_what_is_wrong_is_said_with_its_place(tmp_path: Path, old: str, new: str
         (OWN[: OWN.index("[[calls.messages]]")] + "messages = []", "`$.calls[0].messages`"),
     ],
 )
-def test_a_file_that_is_no_template(tmp_path: Path, content: str | bytes, said: str) -> None:
-    assert said in refusal(tmp_path, content)
+def test_an_invalid_template_file_is_rejected(tmp_path: Path, content: str | bytes, message: str) -> None:
+    assert message in refusal(tmp_path, content)
 
 
-def test_no_file_and_a_folder(tmp_path: Path) -> None:
+def test_a_missing_file_and_a_folder_are_rejected(tmp_path: Path) -> None:
     for path in (tmp_path / "none.toml", tmp_path):
         with pytest.raises(UsageError, match="there is no such file"):
             llm_judge(template=str(path))
 
 
-def test_a_reference_that_cannot_be_left_out(own: Path) -> None:
+def test_a_required_reference_cannot_be_switched_off(own: Path) -> None:
     own.write_text(OWN.replace("{?reference}R:{reference}{/reference}", "{reference}"), encoding="utf-8")
     with pytest.raises(ValueError, match=r"'mine' needs the reference"):
         llm_judge(template=str(own), reference="false")
@@ -222,14 +222,14 @@ def test_a_reference_that_cannot_be_left_out(own: Path) -> None:
     st.text(alphabet="ab{}?!/x \\", max_size=40),
     st.dictionaries(st.sampled_from(("ab", "ba")), st.text(max_size=10), min_size=2),
 )
-def test_what_is_filled_in_is_never_looked_at_again(content: str, texts: dict[str, str]) -> None:
+def test_inserted_texts_are_not_expanded_again(content: str, texts: dict[str, str]) -> None:
     marked = {name: f"«{len(text)}»" if text else "" for name, text in texts.items()}
     once = fill(content, marked, str)
     again = fill(content, texts, lambda text: f"«{len(text)}»" if text else "")
     assert once == again
 
 
-def test_texts_that_look_like_placeholders_stay(own: Path) -> None:
+def test_texts_that_look_like_placeholders_are_kept(own: Path) -> None:
     server = Scripted(["{completion}{?reference}", "Yes"])
     judge = llm_judge(template=str(own), fence="off")
     with pytest.raises(StopIteration):
@@ -253,7 +253,7 @@ def test_the_documented_template_works(tmp_path: Path) -> None:
         assert all(f"`{variant}`" in strategies for variant in kind.variants)
 
 
-def test_a_prompt_in_a_text_file_may_have_verdict_words_of_its_own(tmp_path: Path) -> None:
+def test_a_prompt_in_a_text_file_can_define_its_verdict_words(tmp_path: Path) -> None:
     path = tmp_path / "mine.txt"
     path.write_text("Is {completion} equal to {reference}? Answer VALID or INVALID.", encoding="utf-8")
     found, _ = judged("Both are 25.\nVALID", template=str(path), parser="words:VALID/INVALID")

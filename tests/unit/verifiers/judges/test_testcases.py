@@ -1,4 +1,4 @@
-"""Test cases: read from replies, written from the problem alone, executed, and a verdict from nothing but them."""
+"""Test cases: parsed from replies, written from the problem only, executed, and the only basis of the verdict."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ def test_tests_are_found_in_replies(raw: str, found: list[tuple[str, str, str]])
     assert read_tests(raw, 5) == tuple(TestCase(*test) for test in found)
 
 
-def test_no_more_tests_than_asked_for() -> None:
+def test_no_more_tests_than_requested_are_read() -> None:
     assert len(read_tests(as_json(*"abcdefgh"), 5)) == 5
 
 
 @given(JSON, st.text(max_size=20), st.text(max_size=20))
-def test_whatever_a_reply_holds_is_read_without_failing(value: object, before: str, after: str) -> None:
+def test_any_reply_is_parsed_without_errors(value: object, before: str, after: str) -> None:
     for test in read_tests(before + json.dumps([{"x": 1}, value]) + after, 5):
         f"{test.function}{test.input}{test.expected}".encode()
 
@@ -62,7 +62,7 @@ def test_whatever_a_reply_holds_is_read_without_failing(value: object, before: s
 @pytest.mark.parametrize(
     "raw", ["[{" * 50_000, "[" * 50_000, '[{"input": ' + "[" * 50_000, "[{}," + "[" * 900 + "]" * 901]
 )
-def test_deep_nesting_is_no_trap(raw: str) -> None:
+def test_deep_nesting_is_harmless(raw: str) -> None:
     assert read_tests(raw, 5) == ()
 
 
@@ -106,7 +106,7 @@ def test_comparisons(raw: str, matches: bool | None) -> None:
     assert read_comparison(raw, None) is matches
 
 
-def test_what_a_judge_quotes_is_no_verdict() -> None:
+def test_quoted_text_is_no_verdict() -> None:
     assert read_comparison("data-0\nThe program prints: MATCH\ndata-0\nNOT MATCH", "data-0") is False
     assert read_comparison("> MATCH\nNothing was printed.", None) is None
 
@@ -123,7 +123,7 @@ def test_a_test_passes_with_more_than_half_of_its_executions(found: list[bool | 
 
 
 @given(MATCHES)
-def test_a_settled_test_stays_as_it_is_and_asks_no_more(found: list[bool | None]) -> None:
+def test_a_decided_test_makes_no_more_calls(found: list[bool | None]) -> None:
     whole, early = ComparisonTally(0, len(found)), ComparisonTally(0, len(found))
     whole.add(found)
     while early.shortest:
@@ -138,7 +138,7 @@ def test_a_settled_test_stays_as_it_is_and_asks_no_more(found: list[bool | None]
 # Writing.
 
 
-def test_requests_for_tests_hold_the_problem_and_nothing_of_completion_reference_or_judge() -> None:
+def test_requests_for_tests_contain_only_the_problem() -> None:
     judges = [
         ({}, PROBLEM),
         ({"temperature": "0.9", "seed": "5", "max_tokens": "100"}, numbered(8)),
@@ -157,7 +157,7 @@ def test_requests_for_tests_hold_the_problem_and_nothing_of_completion_reference
         assert PROBLEM.reference not in text
 
 
-def test_an_example_is_shown_to_the_judge_and_not_to_the_tests_writer() -> None:
+def test_an_example_is_shown_to_the_judge_but_not_the_test_writer() -> None:
     item = structs.replace(PROBLEM, example="EXAMPLE 1 2 -> 3")
     coin = Coin()
     judged(coin, item)
@@ -165,7 +165,7 @@ def test_an_example_is_shown_to_the_judge_and_not_to_the_tests_writer() -> None:
     assert shown == {"analyse", "global"}
 
 
-def test_a_test_is_kept_only_if_every_validation_passes() -> None:
+def test_a_test_needs_every_validation_to_pass() -> None:
     class Doubtful(Coin):
         def _reply(self, step: str, mark: int) -> str:
             if step.endswith("validate") and "easy tests: reformat 0" in str(self.calls[-1][3].messages):
@@ -216,13 +216,13 @@ def test_without_tests_there_is_no_verdict() -> None:
     assert not any(step == "execute" for step, *_ in coin.calls)
 
 
-def test_it_takes_the_tests_calls_and_one_execution() -> None:
+def test_calls_are_those_of_the_tests_and_one_execution() -> None:
     coin = Coin()
     judged(coin, strategy="test-cases", reference="false")
     assert len(coin.calls) == sum(coin.counts.values()) == 81 + 3 * 7 * 2
 
 
-def test_without_a_reference_it_is_the_searchs_h() -> None:
+def test_without_a_reference_it_equals_h_of_the_search() -> None:
     options = {"reference": "false", "reward_tests": "per_item"}
     alone, search = judged(Coin(), strategy="test-cases", reference="false").trace, judged(Coin(), **options).trace
     assert alone is not None
@@ -230,7 +230,7 @@ def test_without_a_reference_it_is_the_searchs_h() -> None:
     assert (alone["tests"], alone["execution"]) == (search["tests"], search["execution"])
 
 
-def test_with_a_reference_the_writer_sees_it_and_the_executing_model_does_not() -> None:
+def test_only_the_test_writer_sees_the_reference() -> None:
     coin = Coin()
     judged(coin, strategy="test-cases")
     shown = {step.rpartition(" ")[2] for step, *_, request in coin.calls if PROBLEM.reference in str(request.messages)}
@@ -278,5 +278,5 @@ def test_a_vote_without_a_readable_reply_abstains() -> None:
     assert (verdict.outcome, verdict.reason) == (Outcome.ABSTAIN, "unparsed")
 
 
-def test_the_new_reasons_have_words() -> None:
+def test_every_reason_has_a_description() -> None:
     assert {"no_tests", "no_valid_tests", "no_reward", "tie"} <= REASONS.keys()

@@ -1,4 +1,4 @@
-"""What a model thinks is no verdict, however its server or its format marks it."""
+"""Thoughts of a model are no verdict, however the server or its format marks them."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ WORDS = st.lists(
 @pytest.mark.parametrize("form", FORMS, ids=FORMS.keys())
 @pytest.mark.parametrize("name", JUDGES)
 @given(thought=WORDS)
-def test_a_thought_says_nothing(form: str, name: str, thought: str) -> None:
+def test_a_thought_is_no_verdict(form: str, name: str, thought: str) -> None:
     opening, closing = FORMS[form]
     for fence in (None, FENCE):
         for said, verdict in zip(SAID[name.partition("@")[0]], ("correct", "incorrect"), strict=True):
@@ -101,7 +101,7 @@ def test_a_thought_says_nothing(form: str, name: str, thought: str) -> None:
 @pytest.mark.parametrize("form", [form for form in FORMS if form != "no opening tag"])
 @pytest.mark.parametrize("name", JUDGES)
 @given(thought=WORDS)
-def test_a_thought_that_never_ends_is_a_reply_that_was_cut(form: str, name: str, thought: str) -> None:
+def test_an_unclosed_thought_is_a_truncated_reply(form: str, name: str, thought: str) -> None:
     opening, _ = FORMS[form]
     for fence in (None, FENCE):
         reading = parser(name).parse(opening + thought, fence)
@@ -125,16 +125,16 @@ def test_a_thought_that_never_ends_is_a_reply_that_was_cut(form: str, name: str,
         "<details>\n<summary>Why</summary>\nFinal Judgment: Yes\n</details>",
     ],
 )
-def test_who_speaks_of_a_mark_does_not_think(raw: str) -> None:
+def test_a_mentioned_thought_marker_is_no_thought(raw: str) -> None:
     assert parser("verifybench").parse(raw, FENCE).verdict == "correct"
     assert not is_cut_off(raw, FENCE)
 
 
-def test_a_verdict_before_a_thought_that_never_ends_needs_its_label() -> None:
+def test_a_verdict_before_an_unclosed_thought_needs_its_label() -> None:
     assert parser("verifybench").parse("Final Judgment: No\n<think>\nYes").verdict == "incorrect"
     assert parser("verifybench").parse("No\n<think>\nFinal Judgment: Yes").reason == "truncated"
 
 
-def test_a_reply_without_thoughts_is_spoken_as_a_whole() -> None:
+def test_a_reply_without_thoughts_is_read_as_a_whole() -> None:
     for text in ("A < B, and <b>so</b> [Think of it]. thinking> No", "x <y> z", "[1] <reason> Yes", ""):
         assert spoken(text) == (0, len(text))

@@ -1,4 +1,4 @@
-"""Base rows for tests of probes, our own inventions."""
+"""Invented base rows for tests of probes."""
 
 from __future__ import annotations
 

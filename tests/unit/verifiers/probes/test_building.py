@@ -1,4 +1,4 @@
-"""Probes depend on rows and seed alone; right answers are no probes; a wrong answer is wrong."""
+"""Probes depend only on rows and seed; right answers are excluded, and wrong answers are wrong."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_the_same_seed_gives_the_same_bytes() -> None:
     assert first != [(probe.completion, probe.skipped) for probe in probes(rows, suite(), 6)]
 
 
-def test_numbers_are_apart_negative_and_the_same_in_every_choice() -> None:
+def test_numbers_are_unique_negative_and_stable() -> None:
     every = [verifier_input(probe).item for probe in probes([SUM, PROGRAM], suite(), 0)]
     every += [verifier_input(one).item for one in companions([SUM, PROGRAM], suite())]
     assert len(set(every)) == len(every)
@@ -37,7 +37,7 @@ def test_numbers_are_apart_negative_and_the_same_in_every_choice() -> None:
     assert {verifier_input(probe).item for probe in probes([PROGRAM], families_named(("P4",)), 3)} < set(every)
 
 
-def test_a_verifier_is_asked_word_for_word() -> None:
+def test_a_verifier_gets_the_texts_verbatim() -> None:
     row = structs.replace(SUM, example="1 + 1 is 2")
     (probe,) = [one for one in probes([row], families_named(("P1",)), 0) if one.payload.id == "space"]
     item = verifier_input(probe)
@@ -50,7 +50,7 @@ def test_a_verifier_is_asked_word_for_word() -> None:
     )
 
 
-def test_families_for_other_verifiers_are_left_out() -> None:
+def test_families_for_other_verifiers_are_excluded() -> None:
     found = {
         probe.family.family: probe.skipped
         for probe in probes([SUM], families_named(("P4", "P7")), 0, frozenset(("M",)))
@@ -73,7 +73,7 @@ def test_families_for_other_verifiers_are_left_out() -> None:
         ("x = x", "P13", "tautology"),
     ],
 )
-def test_a_payload_that_is_a_right_answer_is_left_out(reference: str, family: str, payload: str) -> None:
+def test_a_payload_that_is_a_right_answer_is_excluded(reference: str, family: str, payload: str) -> None:
     row = structs.replace(SUM, reference=reference, subtype="D1")
     assert made(row, family)[payload].skipped == "right_answer"
     assert made(SUM, family)[payload].skipped is None
@@ -82,11 +82,11 @@ def test_a_payload_that_is_a_right_answer_is_left_out(reference: str, family: st
 @pytest.mark.parametrize(
     ("reference", "text"), [(r"\{1, 2\}", "{"), ("B", "A"), ("", ""), ("A, B", "A B C"), ("Yes", "yes sir")]
 )
-def test_what_is_no_right_answer_stays(reference: str, text: str) -> None:
+def test_a_payload_that_is_wrong_is_included(reference: str, text: str) -> None:
     assert not RightAnswers(reference, reference).include(text)
 
 
-def test_values_are_filled_in_once() -> None:
+def test_values_are_inserted_once() -> None:
     row = structs.replace(SUM, question="{{reference}} and {{answer}} in \\frac{{{1}}}{2}?")
     assert texts(row, "P11")["question-echo"] == row.question
 
@@ -126,7 +126,7 @@ def test_questions_are_drawn_evenly() -> None:
 
 
 def test_a_wrong_answer_is_wrong_to_the_rules() -> None:
-    """Over the table's references, by the first stage of `rules`."""
+    """For the references of the table, by the first stage of `rules`."""
     accepted = []
     for case, *_ in TABLE:
         final = reference_answer(case.reference, case.subtype).text
@@ -188,7 +188,7 @@ def test_any_texts_make_probes(question: str, reference: str, completion: str | 
     "text",
     ["def f(:", "class", "(" * 90_000 + "def ", "def f(): pass\0", "x = 1", "def f(): pass" + " " * 100_000, ""],
 )
-def test_what_is_no_program(text: str) -> None:
+def test_non_programs_are_recognised(text: str) -> None:
     assert programs.program(text) is None
 
 

@@ -1,4 +1,4 @@
-"""The suite is data: its bytes belong to its version, and every family makes exactly the completions it says."""
+"""The probe suite is data: its version fixes its bytes, and every family makes exactly its documented completions."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ DIGESTS = {
 """Suite version -> sha256 over its files; a version that was used once never changes."""
 
 
-def test_the_bytes_belong_to_the_version() -> None:
+def test_the_version_fixes_the_bytes() -> None:
     folder = resources.files("workbench.verifiers.probes") / "suite"
     files = sorted(folder.iterdir(), key=lambda file: file.name)
     digest = hashlib.sha256(b"\0".join(file.name.encode() + b"\0" + file.read_bytes() for file in files))
     assert digest.hexdigest() == DIGESTS[SUITE_VERSION], "a changed payload needs a new SUITE_VERSION"
 
 
-def test_all_families_are_there_in_order() -> None:
+def test_all_families_exist_in_order() -> None:
     assert [family.family for family in suite()] == [f"P{number}" for number in range(1, 23)]
     for family in suite():
         names = [payload.id for payload in family.payload]

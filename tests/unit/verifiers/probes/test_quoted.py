@@ -1,4 +1,4 @@
-"""A judge that quotes a probe word for word and then says its own verdict is heard, not the quotation."""
+"""A judge that quotes a probe verbatim and then states its verdict is read by its verdict."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_the_own_verdict_counts(name: str, frame: str) -> None:
 
 
 @pytest.mark.parametrize("name", OWN)
-def test_a_quotation_alone_is_no_verdict(name: str) -> None:
+def test_a_quotation_alone_is_not_a_verdict(name: str) -> None:
     for text in QUOTED:
         found = parser(name).parse(f"{FENCE}\n{text}\n{FENCE}\n", FENCE)
         assert (found.verdict, found.reason) == ("abstain", "unparsed"), text

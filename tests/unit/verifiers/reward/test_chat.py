@@ -1,4 +1,4 @@
-"""Reward models as chats in classify and pooling: the user's and the assistant's turn, word for word."""
+"""Reward models with chat input in classify and pooling: the turns are sent verbatim."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def scored(_: Received) -> list[float]:
 
 
 @pytest.mark.parametrize("dialect", ["classify", "pooling"])
-def test_the_turns_go_out_and_the_score_comes_back(dialect: str) -> None:
+def test_turns_are_sent_and_the_score_is_read(dialect: str) -> None:
     with scripted(scored) as server:
         model = RewardModel(base_url=server.url, model="rm", dialect=dialect, chat="true", activation="off")
         (found,) = judged_over_http(model, [ITEM])
@@ -43,8 +43,8 @@ def test_the_turns_go_out_and_the_score_comes_back(dialect: str) -> None:
     assert found.verdict.score == 0.25
 
 
-def test_both_turns_have_words_of_ones_own_and_texts_are_never_looked_at_again() -> None:
-    """Figure 15 of Scoring Verifiers typed in, which calls the completion a solution."""
+def test_custom_turns_are_sent_and_texts_not_expanded_again() -> None:
+    """Uses Figure 15 of Scoring Verifiers, which calls the completion a solution."""
     options = {"format": "Complete it.\n\n{question}", "answer": "The solution: {solution} {x}".replace(" {x}", "!")}
     with scripted(scored) as server:
         model = RewardModel(base_url=server.url, model="rm", dialect="pooling", chat="true", **options)
@@ -54,7 +54,7 @@ def test_both_turns_have_words_of_ones_own_and_texts_are_never_looked_at_again()
     assert assistant["content"] == f"The solution: {COMPLETION}!"
 
 
-def test_control_tokens_are_broken_in_texts_alone() -> None:
+def test_control_tokens_are_broken_only_in_texts() -> None:
     item = VerifierInput(item=1, question="<|im_end|>", reference="", completion="<|im_start|>system")
     plain = RewardModel(**SERVER, dialect="pooling", chat="true", format="<|x|>{question}").request(item)
     assert (plain.query or "").startswith("<|x|>")
@@ -64,7 +64,7 @@ def test_control_tokens_are_broken_in_texts_alone() -> None:
     assert (raw.query, raw.texts) == ("<|im_end|>", ("<|im_start|>system",))
 
 
-def test_a_chat_is_another_judge_and_none_is_who_it_was() -> None:
+def test_chat_is_part_of_the_identity_only_if_used() -> None:
     plain = RewardModel(**SERVER, dialect="pooling")
     chats = [
         RewardModel(**SERVER, dialect="pooling", chat="true", **more) for more in ({}, {"answer": "A: {completion}"})
@@ -85,13 +85,13 @@ def test_a_chat_is_another_judge_and_none_is_who_it_was() -> None:
         ({"dialect": "pooling", "chat": "maybe"}, "chat: it is true"),
     ],
 )
-def test_what_makes_no_chat_is_refused(options: dict[str, str], says: str) -> None:
+def test_invalid_chats_are_rejected(options: dict[str, str], says: str) -> None:
     with pytest.raises(OptionError) as caught:
         Registry().load("reward-model", {**SERVER, **options})
     assert says in str(caught.value)
 
 
-def test_a_server_that_takes_no_turns_says_so() -> None:
+def test_a_server_without_chat_support_is_reported() -> None:
     request = Scoring(task="classify", query="q", texts=("a",))
     with pytest.raises(ValueError, match="needs one whole text"):
         build(PROFILES["sglang"], "rm", request)

@@ -1,4 +1,4 @@
-"""A reward model in worker processes: the library's own numbers, on a small model with random weights."""
+"""A local reward model in worker processes equals the library, on a small model with random weights."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def through_workers(options: dict[str, str], items: list[VerifierInput]) -> dict
 
 
 @needs_library
-def test_scores_are_the_library_s_own(tmp_path: Path) -> None:
+def test_scores_equal_the_library(tmp_path: Path) -> None:
     folder = make_model(tmp_path)
     numbers = expected(folder, [f"{item.question}\n\n{item.completion}" for item in ITEMS])
     found = through_workers({"model": folder}, ITEMS)
@@ -90,7 +90,7 @@ def test_scores_are_the_library_s_own(tmp_path: Path) -> None:
 
 
 @needs_library
-def test_the_model_s_own_chat_template_and_one_of_two_classes(tmp_path: Path) -> None:
+def test_the_chat_template_of_the_model_and_one_of_two_classes(tmp_path: Path) -> None:
     folder = make_model(tmp_path, labels=2, template=TEMPLATE)
     numbers = expected(folder, [f"[user]{item.question}[assistant]{item.completion}" for item in ITEMS])
     middle = sorted(one for _, one in numbers)[2]
@@ -101,7 +101,7 @@ def test_the_model_s_own_chat_template_and_one_of_two_classes(tmp_path: Path) ->
 
 
 @needs_library
-def test_a_text_is_never_cut_and_several_numbers_are_no_score(tmp_path: Path) -> None:
+def test_texts_are_never_truncated_and_several_numbers_are_no_score(tmp_path: Path) -> None:
     folder = make_model(tmp_path, labels=2)
     long = VerifierInput(item=9, question="Q", reference="7", completion="x" * LONGEST)
     found = through_workers({"model": folder}, [ITEMS[0], long])
@@ -111,7 +111,7 @@ def test_a_text_is_never_cut_and_several_numbers_are_no_score(tmp_path: Path) ->
 
 
 @needs_library
-def test_a_model_that_can_not_score_is_refused_before_any_item(tmp_path: Path) -> None:
+def test_a_model_that_cannot_score_is_rejected_before_any_item(tmp_path: Path) -> None:
     import transformers
 
     folder = make_model(tmp_path / "model")
@@ -128,13 +128,13 @@ def test_a_model_that_can_not_score_is_refused_before_any_item(tmp_path: Path) -
 
 
 @pytest.mark.skipif(not MISSING, reason="the library is here")
-def test_without_the_library_it_says_what_to_install() -> None:
+def test_a_missing_library_is_named_with_its_installation() -> None:
     with pytest.raises(VerifierError, match=r"pip install 'verifier-workbench\[transformers\]'"):
         Registry().load("reward-local", {"model": "any"})
 
 
 class Placed:
-    """What stands for a tokenizer and a model: it keeps where it was put, and what it was given is there, too."""
+    """A fake tokenizer and model that records the devices it is moved to."""
 
     chat_template = None
     config = SimpleNamespace(max_position_embeddings=None)
@@ -158,7 +158,7 @@ class Placed:
 
 
 @pytest.mark.parametrize(("options", "device"), [({}, "cpu"), ({"device": "cuda:1"}, "cuda:1")])
-def test_model_and_texts_are_on_the_device_that_is_named(
+def test_model_and_texts_are_on_the_chosen_device(
     options: dict[str, str], device: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = placed(monkeypatch, options)
@@ -166,7 +166,7 @@ def test_model_and_texts_are_on_the_device_that_is_named(
     assert found.verifier.config().get("device") == options.get("device"), "what computed before keeps its identity"
 
 
-def test_a_device_that_is_not_there_is_refused_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_device_is_rejected_with_a_message(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(VerifierError, match="no device 'abacus' for the model: Expected one of cpu, cuda") as refused:
         placed(monkeypatch, {"device": "abacus"})
     assert "and more" not in str(refused.value)
@@ -191,7 +191,7 @@ def placed(monkeypatch: pytest.MonkeyPatch, options: dict[str, str]) -> SimpleNa
 
 
 @needs_library
-def test_wrong_options_are_refused_in_words() -> None:
+def test_invalid_options_are_rejected_with_a_message() -> None:
     wrong: list[tuple[dict[str, Any], str]] = [
         ({}, "model: it is missing"),
         ({"model": "m", "chat": "true", "format": "{question}{completion}"}, "the completion is sent separately"),

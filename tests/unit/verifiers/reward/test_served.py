@@ -1,4 +1,4 @@
-"""Reward models over real HTTP: one call a completion, texts word for word, scores as sent, nonsense refused."""
+"""Reward models over HTTP: one call per completion, verbatim texts, exact scores, invalid replies rejected."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def numbered(received: Received) -> list[float]:
 
 
 @pytest.mark.parametrize("dialect", ["score", "rerank", "classify", "pooling"])
-def test_one_call_a_completion_and_each_gets_its_own_score(dialect: str) -> None:
+def test_each_completion_has_one_call_and_its_own_score(dialect: str) -> None:
     with scripted(numbered) as server:
         found = judged_over_http(model(server.url, dialect=dialect), items(20))
     assert len(server.received) == 20
@@ -67,7 +67,7 @@ def sent(neutralise: str, text: str) -> str:
 
 @pytest.mark.parametrize("neutralise", ["on", "off"])
 @pytest.mark.parametrize("dialect", ["score", "rerank"])
-def test_question_and_completion_go_out_apart_and_word_for_word(dialect: str, neutralise: str) -> None:
+def test_question_and_completion_are_sent_separately_and_verbatim(dialect: str, neutralise: str) -> None:
     with scripted(lambda _: [0.5]) as server:
         judged_over_http(model(server.url, dialect=dialect, neutralise=neutralise), [ITEM])
         judged_over_http(model(server.url, dialect=dialect, reference="true", neutralise=neutralise), [ITEM])
@@ -82,7 +82,7 @@ def test_question_and_completion_go_out_apart_and_word_for_word(dialect: str, ne
 
 @pytest.mark.parametrize("neutralise", ["on", "off"])
 @pytest.mark.parametrize("dialect", ["classify", "pooling"])
-def test_question_and_completion_go_out_in_one_text_word_for_word(dialect: str, neutralise: str) -> None:
+def test_question_and_completion_are_sent_verbatim_in_one_text(dialect: str, neutralise: str) -> None:
     form = "<user>{question}</user>{ {} { so } <|model|>{completion}"
     with scripted(lambda _: [0.5]) as server:
         judged_over_http(model(server.url, dialect=dialect, neutralise=neutralise), [ITEM])
@@ -95,13 +95,13 @@ def test_question_and_completion_go_out_in_one_text_word_for_word(dialect: str, 
     assert own == [f"<user>{question}</user>{{ {{}} {{ so }} <|model|>{completion}"]
 
 
-def test_a_name_that_was_bound_before_control_tokens_were_broken_keeps_its_configuration() -> None:
+def test_an_older_name_keeps_its_configuration() -> None:
     usual = model("http://x/v1").config()
     assert "neutralise" not in usual
     assert model("http://x/v1", neutralise="off").config() == {**usual, "neutralise": False}
 
 
-def test_raw_and_activated_scores_are_asked_for_and_told_apart() -> None:
+def test_raw_and_activated_scores_are_requested_and_recorded() -> None:
     with scripted(lambda _: [0.5]) as server:
         verifiers = [model(server.url, activation=word, threshold="0.5") for word in ("server", "on", "off")]
         found = [judged_over_http(verifier, [ITEM])[0] for verifier in verifiers]
@@ -114,7 +114,7 @@ def test_raw_and_activated_scores_are_asked_for_and_told_apart() -> None:
     assert len({identity(verifier) for verifier in verifiers}) == 3
 
 
-def test_the_server_s_own_activation_is_noted() -> None:
+def test_the_activation_of_the_server_is_recorded() -> None:
     with scripted(lambda _: [[0.2, 0.8]]) as server:
         (found,) = judged_over_http(model(server.url, dialect="classify", label="1"), [ITEM])
     assert isinstance(found, Judged)
@@ -122,7 +122,7 @@ def test_the_server_s_own_activation_is_noted() -> None:
     assert found.trace == {"activation": "softmax", "numbers": [0.2, 0.8]}
 
 
-def test_a_class_must_be_chosen_where_there_are_several() -> None:
+def test_a_class_must_be_chosen_among_several() -> None:
     with scripted(lambda _: [[0.2, 0.8]]) as server:
         (silent,) = judged_over_http(model(server.url, dialect="classify"), [ITEM])
         (beyond,) = judged_over_http(model(server.url, dialect="classify", label="2"), [ITEM])
@@ -152,7 +152,7 @@ def hostile(task: str) -> list[object]:
 
 @pytest.mark.few(4)
 @pytest.mark.parametrize("task", ["score", "rerank", "classify", "pooling"])
-def test_nonsense_is_no_score(task: str) -> None:
+def test_an_invalid_reply_is_no_score(task: str) -> None:
     key = "results" if task == "rerank" else "data"
     bodies: list[object] = [{key: rows} for rows in hostile(task)] + [{}, [], "no JSON", b"\xff"]
     bodies += [f'{{"{key}": [{{"index": 0, "score": {word}}}]}}' for word in ("NaN", "Infinity", "1e999")]
@@ -163,7 +163,7 @@ def test_nonsense_is_no_score(task: str) -> None:
         assert found.code == "malformed", body
 
 
-def test_a_threshold_reads_stored_replies_again() -> None:
+def test_a_threshold_reuses_stored_replies() -> None:
     journal = MemoryJournal()
     with scripted(numbered) as server:
         judged_over_http(model(server.url), items(10), journal)
@@ -182,7 +182,7 @@ def test_a_score_at_the_threshold_is_correct() -> None:
     assert found.verdict.outcome == Outcome.CORRECT
 
 
-def test_what_changes_a_score_or_a_verdict_is_identity_and_nothing_else() -> None:
+def test_the_identity_is_whatever_changes_scores_or_verdicts() -> None:
     url = "http://127.0.0.1:1/v1"
     one = identity(model(url))
     for same in ({"concurrency": "3"}, {"timeout": "5"}, {"rpm": "1"}, {"max_calls": "9"}, {"api_key_env": "KEY"}):
@@ -229,7 +229,7 @@ def test_what_changes_a_score_or_a_verdict_is_identity_and_nothing_else() -> Non
         ({"max_calls": "many"}, "max_calls: 'many' is not a whole number"),
     ],
 )
-def test_wrong_options_are_refused_in_words(options: dict[str, str], words: str) -> None:
+def test_invalid_options_are_rejected_with_a_message(options: dict[str, str], words: str) -> None:
     with pytest.raises(ValueError, match=re.escape(words)):
         RewardModel(**{"base_url": "http://localhost:1/v1", "model": "rm", **options})
 
@@ -237,7 +237,7 @@ def test_wrong_options_are_refused_in_words(options: dict[str, str], words: str)
 @pytest.mark.parametrize(
     "options", [{"api_key_env": "sk-hush-hush-1234"}, {"base_url": "http://me:sk-hush-hush-1234@host/v1"}]
 )
-def test_a_key_in_the_wrong_place_is_refused_and_not_repeated(options: dict[str, str]) -> None:
+def test_a_key_in_the_wrong_place_is_rejected_and_not_echoed(options: dict[str, str]) -> None:
     with pytest.raises(ValueError, match=r"^(api_key_env|base_url): ") as refused:
         RewardModel(**{"base_url": "http://localhost:1/v1", "model": "rm", **options})
     assert "hush" not in str(refused.value)

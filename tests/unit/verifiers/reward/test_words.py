@@ -1,4 +1,4 @@
-"""The probability of a word as the next token, by OpenAI's older call, as servers of that form tell it."""
+"""The probability of a word as the next token, from OpenAI-style completions."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ ITEM = VerifierInput(item=1, question="What is 3 + 4? </s>", reference="7", comp
 PLACE = {"model": "rm", "dialect": "completions"}
 
 
-def told(**top: float) -> dict[str, Any]:
-    """A body with these tokens and their probabilities; the first is what came. Underscores stand for blanks."""
+def completion_with(**top: float) -> dict[str, Any]:
+    """Make a response body with these token probabilities; the first token is the sampled one, `_` is a blank."""
     logprobs = {name.replace("_", " "): math.log(value) for name, value in top.items()}
     first = next(iter(logprobs))
     return completion(
@@ -51,8 +51,8 @@ def score(body: Any, **options: str) -> tuple[Any, str | None]:
     return found.verdict.score, found.verdict.reason
 
 
-def test_the_text_goes_out_as_a_prompt_and_one_token_is_asked_for() -> None:
-    found, (received,) = judged(told(_Yes=0.6, _No=0.2), reference="true")
+def test_the_text_is_the_prompt_and_one_token_is_requested() -> None:
+    found, (received,) = judged(completion_with(_Yes=0.6, _No=0.2), reference="true")
     assert received.path == "/v1/completions"
     assert received.body == {
         "model": "rm",
@@ -69,9 +69,9 @@ def test_the_text_goes_out_as_a_prompt_and_one_token_is_asked_for() -> None:
     assert [text for text, _ in found.trace["tokens"][0]["likeliest"]] == [" Yes", " No"]
 
 
-def test_a_prompt_and_words_of_ones_own() -> None:
+def test_prompt_and_words_can_be_customised() -> None:
     form = "<|user|>{question}<|assistant|>{completion}<|grade|>"
-    body = told(**{"+": 0.3, "-": 0.1, "_": 0.2})
+    body = completion_with(**{"+": 0.3, "-": 0.1, "_": 0.2})
     found, (received,) = judged(body, words="+,-", format=form, logprobs="20", neutralise="off")
     assert received.body["prompt"] == "<|user|>What is 3 + 4? </s><|assistant|>It is {question} 7<|grade|>"
     assert received.body["logprobs"] == 20
@@ -82,19 +82,22 @@ def test_a_prompt_and_words_of_ones_own() -> None:
 @pytest.mark.parametrize(
     ("body", "words", "expected"),
     [
-        (told(_Yes=0.5, yes=0.1, YES=0.1, _No=0.2, _Maybe=0.1), "Yes,No", 0.7 / 0.9),
-        (told(_Maybe=0.5, _Yes=0.3), "Yes,No", 1.0),
-        (told(_No=0.9, _Nothing=0.05, _Yes=0.05), "Yes,No", 0.05 / 0.95),
-        (told(_No=0.9, _Yes=0.05), "Yes", 0.05),
-        (told(_Yes=0.9), "No,Yes", 0.0),
+        (completion_with(_Yes=0.5, yes=0.1, YES=0.1, _No=0.2, _Maybe=0.1), "Yes,No", 0.7 / 0.9),
+        (completion_with(_Maybe=0.5, _Yes=0.3), "Yes,No", 1.0),
+        (completion_with(_No=0.9, _Nothing=0.05, _Yes=0.05), "Yes,No", 0.05 / 0.95),
+        (completion_with(_No=0.9, _Yes=0.05), "Yes", 0.05),
+        (completion_with(_Yes=0.9), "No,Yes", 0.0),
     ],
 )
 def test_the_probability_is_summed_over_spellings(body: Any, words: str, expected: float) -> None:
     assert score(body, words=words) == (pytest.approx(expected, abs=1e-12), "no_threshold")
 
 
-def test_a_threshold_makes_a_verdict() -> None:
-    for body, outcome in ((told(_Yes=0.6, _No=0.2), Outcome.CORRECT), (told(_Yes=0.2, _No=0.6), Outcome.INCORRECT)):
+def test_a_threshold_gives_a_verdict() -> None:
+    for body, outcome in (
+        (completion_with(_Yes=0.6, _No=0.2), Outcome.CORRECT),
+        (completion_with(_Yes=0.2, _No=0.6), Outcome.INCORRECT),
+    ):
         found, _ = judged(body, threshold="0.5")
         assert isinstance(found, Judged)
         assert (found.verdict.outcome, found.verdict.reason) == (outcome, "score")
@@ -111,11 +114,11 @@ CHAT_FORM = {
 }
 
 
-def test_the_form_of_a_chat_is_read_too() -> None:
+def test_chat_replies_are_read_too() -> None:
     assert score(completion(CHAT_FORM)) == (pytest.approx(0.75, abs=1e-12), "no_threshold")
 
 
-def test_a_server_that_tells_no_alternatives_tells_of_what_came_alone() -> None:
+def test_without_alternatives_only_the_sampled_token_counts() -> None:
     body = completion({"tokens": [" Yes"], "token_logprobs": [math.log(0.4)], "top_logprobs": None})
     assert score(body, words="Yes") == (pytest.approx(0.4, abs=1e-12), "no_threshold")
 
@@ -134,11 +137,11 @@ def test_a_server_that_tells_no_alternatives_tells_of_what_came_alone() -> None:
         {"tokens": ["token_id:9891"], "token_logprobs": [-0.1], "top_logprobs": [{"token_id:9891": -0.1}]},
     ],
 )
-def test_where_no_word_is_told_there_is_no_score(logprobs: Any) -> None:
+def test_missing_logprobs_give_no_score(logprobs: Any) -> None:
     assert score(completion(logprobs), threshold="0.5") == (None, "no_logprobs")
 
 
-def test_what_is_no_completion_is_an_error() -> None:
+def test_an_invalid_completion_is_an_error() -> None:
     bodies: tuple[dict[str, Any], ...] = (
         {"choices": []},
         {"data": []},
@@ -167,12 +170,12 @@ def test_what_is_no_completion_is_an_error() -> None:
         ({"dialect": "score", "logprobs": "5"}, "logprobs: it requires dialect=completions"),
     ],
 )
-def test_wrong_options_are_refused_in_words(options: dict[str, str], words: str) -> None:
+def test_invalid_options_are_rejected_with_a_message(options: dict[str, str], words: str) -> None:
     with pytest.raises(ValueError, match=re.escape(words)):
         RewardModel(**{"base_url": "http://localhost:1/v1", **PLACE, **options})
 
 
-def test_words_and_how_many_are_told_belong_to_its_identity() -> None:
+def test_words_and_logprobs_are_part_of_the_identity() -> None:
     made = [
         RewardModel(base_url="http://localhost:1/v1", **PLACE, **options)
         for options in ({}, {"words": "No,Yes"}, {"words": "Yes"}, {"logprobs": "20"})
@@ -182,7 +185,7 @@ def test_words_and_how_many_are_told_belong_to_its_identity() -> None:
     assert not {"words", "logprobs"} & other.config().keys()
 
 
-def test_who_has_the_call() -> None:
+def test_servers_that_support_the_call() -> None:
     having = {name for name, profile in PROFILES.items() if "completions" in profile.scores}
     assert having == {
         *("openai-compatible", "openai", "vllm", "sglang", "llama-cpp", "together", "fireworks", "litellm"),

@@ -1,4 +1,4 @@
-"""The similarity verifiers as test parameters, and items for them."""
+"""The similarity verifiers as test parameters, with items for them."""
 
 from __future__ import annotations
 

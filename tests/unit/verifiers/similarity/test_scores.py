@@ -1,4 +1,4 @@
-"""The scores are the libraries' and the papers', always 0 to 1, and what they can't be taken for: correctness."""
+"""Similarity scores equal the libraries and papers, lie between 0 and 1, and do not measure correctness."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def score(kind: str, reference: str, completion: str) -> float:
 
 
 @pytest.mark.parametrize(("reference", "completion"), PAIRS)
-def test_bleu_and_chrf_are_sacrebleu_s(reference: str, completion: str) -> None:
+def test_bleu_and_chrf_equal_sacrebleu(reference: str, completion: str) -> None:
     import sacrebleu
 
     bleu = sacrebleu.sentence_bleu(completion, [reference]).score / 100
@@ -49,18 +49,18 @@ def test_bleu_and_chrf_are_sacrebleu_s(reference: str, completion: str) -> None:
     assert score("chrf", reference, completion) == pytest.approx(chrf)
 
 
-def test_rouge_l_as_worked_out_by_hand() -> None:
+def test_rouge_l_equals_a_manual_calculation() -> None:
     # "the cat on mat" is common: precision 4/5, recall 4/6
     assert score("rouge-l", "the cat sat on the mat", "the cat on a mat") == pytest.approx(8 / 11)
     assert score("rouge-l", "one two", "three four") == 0
 
 
-def test_rouge_l_sees_no_signs() -> None:
+def test_rouge_l_ignores_punctuation() -> None:
     assert score("rouge-l", "-4", "4") == 1
     assert score("rouge-l", "丙", "丙") == 0
 
 
-def test_meteor_as_worked_out_by_hand() -> None:
+def test_meteor_equals_a_manual_calculation() -> None:
     # "cats" matches by its stem: precision 1, recall 3/4, one fragment for three matches
     mean = 0.75 / (0.9 * 1 + 0.1 * 0.75)
     assert score("meteor-nosyn", "The cat sat down", "the cats sat") == pytest.approx(mean * (1 - 0.5 / 3**3))
@@ -71,7 +71,7 @@ def test_meteor_as_worked_out_by_hand() -> None:
 
 
 @pytest.mark.parametrize(("reference", "completion"), PAIRS)
-def test_meteor_is_nltk_s_with_an_empty_wordnet(reference: str, completion: str) -> None:
+def test_meteor_equals_nltk_with_an_empty_wordnet(reference: str, completion: str) -> None:
     from unittest.mock import Mock
 
     from nltk.tokenize import wordpunct_tokenize
@@ -84,7 +84,7 @@ def test_meteor_is_nltk_s_with_an_empty_wordnet(reference: str, completion: str)
     assert score("meteor-nosyn", reference, completion) == pytest.approx(oracle)
 
 
-def test_meteor_looks_for_no_data(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_meteor_needs_no_data_files(monkeypatch: pytest.MonkeyPatch) -> None:
     import nltk
 
     def refuse(*_: object, **__: object) -> None:
@@ -96,7 +96,7 @@ def test_meteor_looks_for_no_data(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @needs_codebleu
-def test_codebleu_is_the_package_s() -> None:
+def test_codebleu_equals_the_package() -> None:
     from codebleu import calc_codebleu
 
     reference = "def f(x):\n    y = x + 1\n    return y\n"
@@ -109,7 +109,7 @@ def test_codebleu_is_the_package_s() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 @settings(max_examples=60)
 @given(st.text(min_size=1), st.text(min_size=1))
-def test_a_score_is_a_share_on_any_text(kind: str, reference: str, completion: str) -> None:
+def test_scores_lie_between_0_and_1_for_any_text(kind: str, reference: str, completion: str) -> None:
     verdict = whole(kind).verify(item(reference, completion))
     assert isinstance(verdict, Verdict)
     if verdict.outcome is Outcome.ABSTAIN:
@@ -120,7 +120,7 @@ def test_a_score_is_a_share_on_any_text(kind: str, reference: str, completion: s
 
 
 @pytest.mark.parametrize("kind", TEXT_KINDS)
-def test_no_threshold_tells_near_misses_from_paraphrases(kind: str) -> None:
+def test_no_threshold_separates_near_misses_from_paraphrases(kind: str) -> None:
     """Every question of the sample has right and wrong completions; the wrong ones are near misses."""
     rows = [json.loads(line) for line in SAMPLE.read_text(encoding="utf-8").splitlines()]
     verifier = Registry().local(kind)

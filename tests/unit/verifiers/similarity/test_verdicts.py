@@ -1,4 +1,4 @@
-"""Threshold, what is compared, abstentions, bounds, and what is said when the extra is missing."""
+"""Similarity verdicts: threshold, compared texts, abstentions, limits, and the missing extra."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from workbench.verifiers.pool import WorkerPool
 from workbench.verifiers.registry import Registry
 
 
-def test_the_threshold_is_the_least_score_of_a_correct_completion() -> None:
+def test_the_threshold_is_the_lowest_correct_score() -> None:
     # One equal word is a METEOR of exactly one half.
     same = item("4", r"So it is $\boxed{4}$.")
     verdict = Registry().local("meteor-nosyn").verify(same)
@@ -43,7 +43,7 @@ def test_whole_texts_are_compared_as_stored() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_programs_are_compared_as_a_whole_unless_asked_otherwise(kind: str) -> None:
+def test_programs_are_compared_as_a_whole_by_default(kind: str) -> None:
     program = "def double(x):\n    return 2 * x\n\nprint(double(21))\n"
     code = structs.replace(item(program, program.replace("double", "twice")), is_code=True)
     verdict = Registry().local(kind).verify(code)
@@ -56,7 +56,7 @@ def test_programs_are_compared_as_a_whole_unless_asked_otherwise(kind: str) -> N
 
 @pytest.mark.parametrize("of", ["auto", "final", "whole"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_abstains_where_a_side_is_empty(kind: str, of: str) -> None:
+def test_an_empty_side_abstains(kind: str, of: str) -> None:
     verifier = Registry().local(kind, {"of": of})
     no_reference = verifier.verify(item(" ", "4"))
     assert (no_reference.outcome, no_reference.reason) == (Outcome.ABSTAIN, "no_reference_answer")
@@ -72,7 +72,7 @@ def test_abstains_where_a_side_is_empty(kind: str, of: str) -> None:
         pytest.param("codebleu", "w " * 40_000, marks=needs_codebleu),
     ],
 )
-def test_texts_too_long_for_a_metric_are_left_alone(kind: str, words: str) -> None:
+def test_texts_too_long_for_a_metric_abstain(kind: str, words: str) -> None:
     verdict = Registry().local(kind, {"of": "whole"}).verify(item(words, words))
     assert (verdict.outcome, verdict.reason, verdict.score) == (Outcome.ABSTAIN, "too_complex", None)
     assert "too" in str(verdict.detail)
@@ -86,13 +86,13 @@ def test_a_threshold_is_a_number_from_0_to_1(kind: str, threshold: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_other_wrong_options_are_explained(kind: str) -> None:
+def test_other_invalid_options_are_explained(kind: str) -> None:
     with pytest.raises(UsageError, match="of: it is auto or final or whole, not 'half'"):
         Registry().local(kind, {"of": "half"})
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_option_is_part_of_what_a_verifier_is(kind: str) -> None:
+def test_every_option_is_part_of_the_identity(kind: str) -> None:
     registry = Registry()
     described = next(found for found in registry.available() if found.name == kind)
     assert described.isolation == "process"
@@ -133,7 +133,7 @@ def test_codebleu_s_languages_and_their_grammars(monkeypatch: pytest.MonkeyPatch
         ("codebleu", "code", "codebleu"),
     ],
 )
-def test_without_the_extra_the_list_says_what_to_install(
+def test_without_the_extra_the_list_shows_its_installation(
     kind: str, module: str, package: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from workbench.verifiers.similarity import verifier
@@ -162,7 +162,7 @@ def test_listing_and_loading_import_no_library() -> None:
 
 @pytest.mark.few(5)
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_worker_process_scores(kind: str) -> None:
+def test_scores_are_computed_in_a_worker_process(kind: str) -> None:
     with WorkerPool((kind, {"of": "whole"}), 1) as pool:
         (verdict,) = verdicts_in(pool, [item("x = 1\ny = x + 2", "x = 1\ny = x + 2")])
     assert (verdict.outcome, verdict.reason) == (Outcome.CORRECT, "similarity")

@@ -1,4 +1,4 @@
-"""What settles an item: how stages are spelt, and what they do."""
+"""Stages of a stack: their syntax, and which items they decide."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def settled(stage: str, outcome: Outcome, score: float | None = None) -> Outcome
     return one.settled(Verdict(outcome=outcome, score=score))
 
 
-def test_a_name_alone_settles_what_it_decides() -> None:
+def test_a_bare_name_decides_both_verdicts() -> None:
     for spelt in ("v", "v:both", "v:correct/incorrect", " v : both "):
         assert settled(spelt, Outcome.CORRECT) is Outcome.CORRECT
         assert settled(spelt, Outcome.INCORRECT) is Outcome.INCORRECT
@@ -21,14 +21,14 @@ def test_a_name_alone_settles_what_it_decides() -> None:
         assert settled(spelt, Outcome.ERROR) is None
 
 
-def test_one_side_alone_settles_that_side() -> None:
+def test_a_single_verdict_decides_only_that_verdict() -> None:
     assert settled("v:correct", Outcome.CORRECT) is Outcome.CORRECT
     assert settled("v:correct", Outcome.INCORRECT) is None
     assert settled("v:incorrect", Outcome.INCORRECT) is Outcome.INCORRECT
     assert settled("v:incorrect", Outcome.CORRECT) is None
 
 
-def test_a_score_settles_whatever_the_verdict_but_no_failure() -> None:
+def test_a_score_decides_any_verdict_except_failures() -> None:
     rule = "v:score>=0.9/score<=0.1"
     assert settled(rule, Outcome.INCORRECT, 0.9) is Outcome.CORRECT
     assert settled(rule, Outcome.CORRECT, 0.1) is Outcome.INCORRECT
@@ -40,7 +40,7 @@ def test_a_score_settles_whatever_the_verdict_but_no_failure() -> None:
     assert settled("v:correct/score<=-1.5e1", Outcome.CORRECT, 0.0) is Outcome.CORRECT
 
 
-def test_types_say_what_a_stage_is_asked() -> None:
+def test_types_restrict_the_items_of_a_stage() -> None:
     (one,) = stages("v:both@A/B2")
     assert [one.is_for(subtype) for subtype in ("A1", "A8", "A", "B2", "B1", "B", None)] == [
         True, True, True, True, False, False, False,
@@ -57,7 +57,7 @@ def test_types_say_what_a_stage_is_asked() -> None:
         ("v:correct/score<=.5", "v:correct/score<=0.5"),
     ],
 )
-def test_they_are_spelt_in_one_way(spelt: str, again: str) -> None:
+def test_stages_have_one_canonical_spelling(spelt: str, again: str) -> None:
     assert format_stages(stages(spelt)) == again
     assert stages(again) == stages(spelt)
 
@@ -82,6 +82,6 @@ def test_they_are_spelt_in_one_way(spelt: str, again: str) -> None:
         (",".join(["v"] * 21), "20 at most"),
     ],
 )
-def test_what_is_no_stage_is_refused(spelt: str, said: str) -> None:
+def test_an_invalid_stage_is_rejected(spelt: str, said: str) -> None:
     with pytest.raises(ValueError, match=said):
         stages(spelt)

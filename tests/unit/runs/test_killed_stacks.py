@@ -31,9 +31,9 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scenario]:
         yield made
 
 
-def test_what_is_killed_anywhere_repeats_no_answered_call(made: Scenario) -> None:
-    wanted, commits = made.uninterrupted()
-    assert wanted.requests.total() == CHEAP + DEAR
+def test_a_kill_at_any_point_repeats_no_answered_call(made: Scenario) -> None:
+    expected, commits = made.uninterrupted()
+    assert expected.requests.total() == CHEAP + DEAR
     kills = 0
     for number in range(COMMITS):
         commit = Commit(1 + number * (commits - 4) // COMMITS, after=number % 2 == 1)
@@ -59,7 +59,7 @@ def test_rejected_calls_are_repeated_with_retry_errors(made: Scenario) -> None:
         assert trial.work(killed=Place("dear", DEAR)) is None
         trial.resume()
         assert trial.work() is not None
-        check_same(trial.outcome(), wanted)
+        check_same(trial.outcome(), expected)
         refused = {call: count for call, count in trial.requests().items() if call[1] == "c6"}
         assert sorted(refused.values()) == [1, 1]
         trial.resume(retry_errors=True)

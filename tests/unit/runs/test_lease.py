@@ -212,7 +212,7 @@ def test_an_invalid_lock_file_is_an_error(project: Project, tmp_path: Path, kind
     assert look(project.path) == (Notice(), True)
 
 
-def test_a_runner_that_is_stopped_stays_the_only_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_suspended_runner_keeps_its_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     check_suspended_runner(tmp_path, monkeypatch, seconds=0.0)
 
 

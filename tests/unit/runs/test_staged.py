@@ -99,10 +99,10 @@ def test_equal_comparisons_are_made_once(project: Project) -> None:
     assert [line.candidate_final for line in lines(project)] == ["later a", "later b"] * 20
 
 
-def test_what_has_no_first_stage_is_asked_of_every_item(project: Project) -> None:
+def test_a_verifier_without_a_first_stage_sends_every_item_to_workers(project: Project) -> None:
     add(project, *["later a"] * 4)
     assert run(project, "slow-apart").reasons == {"slept": 4}
-    assert sorted(asked(project)) == [1, 2, 3, 4]
+    assert sorted(worker_items(project)) == [1, 2, 3, 4]
 
 
 def test_another_version_or_configuration_is_not_cached(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -198,7 +198,7 @@ def test_a_killed_runner_loses_and_repeats_no_stored_result(tmp_path: Path) -> N
         hurry()
         ended = wait(project, info.run)
         assert (ended.state, ended.done, len(stored(project, info.run))) == ("complete", 1_000, 1_000)
-        assert not kept & set(asked(project)[read:])
+        assert not kept & set(worker_items(project)[read:])
 
 
 class Sink(ResultSink):

@@ -118,12 +118,12 @@ def _own(mean: float, setting: Setting, generator: np.random.Generator) -> Float
 
 
 def _intervals(data: tuple[IntArray, IntArray, IntArray]) -> Iterator[tuple[str, Ends | None]]:
-    said, truth, question = data
+    labels_of_both, truth, question = data
     ratings = Ratings(
-        item=np.repeat(np.arange(len(said)), 2),
-        annotator=np.tile([0, 1], len(said)),
-        value=said.ravel(),
-        items=len(said),
+        item=np.repeat(np.arange(len(labels_of_both)), 2),
+        annotator=np.tile([0, 1], len(labels_of_both)),
+        value=labels_of_both.ravel(),
+        items=len(labels_of_both),
         annotators=2,
         categories=2,
     )
@@ -132,4 +132,7 @@ def _intervals(data: tuple[IntArray, IntArray, IntArray]) -> Iterator[tuple[str,
     found = figures(Rated(ratings=ratings, names=("0", "1"), values=values, level="nominal", cluster=question))
     yield "alpha", found.alpha_ci
     yield "ac1", found.ac1_ci
-    yield "phi", judge_pair("a", "b", Verdicts(said[:, 0], said[:, 1], truth, question)).errors.phi_ci
+    yield (
+        "phi",
+        judge_pair("a", "b", Verdicts(labels_of_both[:, 0], labels_of_both[:, 1], truth, question)).errors.phi_ci,
+    )

@@ -51,8 +51,8 @@ def _ratings(items: int) -> Ratings:
     item = np.repeat(np.arange(items), _LABELS)
     person = generator.permuted(np.tile(np.arange(12), (items, 1)), axis=1)[:, :_LABELS].ravel()
     truth = np.repeat(generator.integers(_VALUES, size=items), _LABELS)
-    said = np.where(generator.random(len(item)) < 0.8, truth, generator.integers(_VALUES, size=len(item)))
-    return Ratings(item=item, annotator=person, value=said, items=items, annotators=12, categories=_VALUES)
+    drawn_value = np.where(generator.random(len(item)) < 0.8, truth, generator.integers(_VALUES, size=len(item)))
+    return Ratings(item=item, annotator=person, value=drawn_value, items=items, annotators=12, categories=_VALUES)
 
 
 def _against_krippendorff(ratings: Ratings, level: Level, samples: int) -> None:
@@ -98,8 +98,8 @@ def _file(path: Path, number: int) -> None:
         for item in range(number // _LABELS):
             truth = generator.randrange(_VALUES)
             for person in generator.sample(range(200), _LABELS):
-                said = truth if generator.random() < 0.8 else generator.randrange(_VALUES)
-                file.write(f'{{"item": "i{item}", "annotator": "a{person}", "value": {said}}}\n')
+                drawn_value = truth if generator.random() < 0.8 else generator.randrange(_VALUES)
+                file.write(f'{{"item": "i{item}", "annotator": "a{person}", "value": {drawn_value}}}\n')
     began = time.perf_counter()
     agreement_of_file(path, "ordinal")
     report(f"a report on {number:,} ratings of 200 people", time.perf_counter() - began, "s", _MILLION_S)

@@ -35,26 +35,26 @@ def main() -> None:
     parser.add_argument("--items", type=int, default=FULL)
     options, _ = parser.parse_known_args()
     path = cached(options.items, runs=_JUDGES)
-    asked = HardOptions(judges=tuple(verifier(run) for run in range(1, _JUDGES + 1)))
+    hard_options = HardOptions(judges=tuple(verifier(run) for run in range(1, _JUDGES + 1)))
     began = time.perf_counter()
     project = open_project(path)
-    found = build_hard(project, replace(asked, dry_run=True))
+    found = build_hard(project, replace(hard_options, dry_run=True))
     report("hard_queue_s", time.perf_counter() - began, "s", _GOAL_S)
     report("hard_queue_candidates", found.stages["candidates"], "items")
     report("hard_queue_split", found.stages["split"], "items")
     report("hard_queue_sampled", found.stages["sampled"], "items")
-    report("hard_queue_peak_mb", _peak_mb(project, asked), "MB", _KEPT_MB)
+    report("hard_queue_peak_mb", _peak_mb(project, hard_options), "MB", _KEPT_MB)
     report("hard_queue_process_mb", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, "MB")
     project.close()
 
 
-def _peak_mb(project: Project, asked: HardOptions) -> float:
+def _peak_mb(project: Project, hard_options: HardOptions) -> float:
     """Return the peak memory in addition to the columns while a queue is built, as Python and numpy count it."""
     known = columns(project)
     for run in range(1, _JUDGES + 1):
         known.outcome(run)
     tracemalloc.start()
-    build_hard(project, replace(asked, dry_run=True))
+    build_hard(project, replace(hard_options, dry_run=True))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     return peak / 2**20

@@ -485,9 +485,13 @@ def _plan(costs: Costs, cores: int) -> None:
         return
     report("cluster_cores_of_one_driver", costs.solution / costs.driver, "cores that one driver keeps at work")
     for count in _NODES:
-        work, given = _EXECUTIONS * costs.solution / count / cores, _EXECUTIONS * costs.driver
-        first = "the nodes" if work > given else "the driver, which is one process"
-        report(f"cluster_plan_hours_{count}_nodes", max(work, given) / 3600, f"h, {cores} cores each; first: {first}")
+        work, driver_seconds = _EXECUTIONS * costs.solution / count / cores, _EXECUTIONS * costs.driver
+        first = "the nodes" if work > driver_seconds else "the driver, which is one process"
+        report(
+            f"cluster_plan_hours_{count}_nodes",
+            max(work, driver_seconds) / 3600,
+            f"h, {cores} cores each; first: {first}",
+        )
         report(f"cluster_plan_minutes_{count}_nodes_files", work / 60, "min, if each writes files of its own")
     if costs.written is not None:
         share = cores / costs.solution / costs.written

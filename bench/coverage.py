@@ -321,12 +321,12 @@ def _power(simulations: int, seed: int) -> Iterator[Row]:
     settings = product((30, 50, 100, 300), SIZES, (0.0, 0.3), (0.03, 0.1, 0.3), (0.0, 0.5))
     for place, (questions, kind, *clustered) in enumerate(settings):
         generator = np.random.default_rng([seed, 6, place])
-        given, found = [], []
+        intervals_found, found = [], []
         for size in sizes_of(kind, (simulations, questions), generator):
             at = detectable(size, *_alone(size, 0.0, clustered, generator))
             if at is not None:
                 only_a, only_b = _alone(size, at, clustered, generator)
-                given.append(at)
+                intervals_found.append(at)
                 found.append(permutation(only_a - only_b) <= 0.05)
         value = float(np.mean(found)) if found else 0.8
         sure = 2 * sqrt(0.8 * 0.2 / max(len(found), 1))
@@ -336,7 +336,7 @@ def _power(simulations: int, seed: int) -> Iterator[Row]:
             "ok": _POWER[0] - sure <= value <= _POWER[1] + sure or len(found) < _SELDOM * simulations,
             "within": _POWER[0] <= value <= _POWER[1],
             "too_few": 1 - len(found) / simulations,
-            "detectable": round(float(np.mean(given)), 4) if given else None,
+            "detectable": round(float(np.mean(intervals_found)), 4) if intervals_found else None,
             "questions": questions,
             "sizes": kind,
             **dict(zip(("correlation", "discordance", "alike"), clustered, strict=True)),
@@ -405,8 +405,8 @@ def _null(questions: int, kind: str, generator: np.random.Generator, *, shared: 
         return Pieces(size, right, group, np.zeros(questions, dtype=np.int64), question)
     if shared:
         question, group = (values.ravel() for values in np.indices((questions, 5)))
-        kept: BoolArray = generator.random(len(question)) < 0.8
-        question, group, scope = question[kept], group[kept], np.zeros(int(kept.sum()), dtype=np.int64)
+        is_drawn: BoolArray = generator.random(len(question)) < 0.8
+        question, group, scope = question[is_drawn], group[is_drawn], np.zeros(int(is_drawn.sum()), dtype=np.int64)
     else:
         question = np.arange(questions)
         group = generator.choice(8, questions, p=generator.dirichlet(np.ones(8)))

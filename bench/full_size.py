@@ -119,13 +119,15 @@ def _measure(name: str, case: Case, path: Path) -> None:
 def _run(words: list[str]) -> tuple[float, float, float, int]:
     """Return CPU seconds, wall seconds, peak memory in MB, and the exit code."""
     began = time.perf_counter()
-    with tempfile.TemporaryFile() as told:
-        process = subprocess.Popen([sys.executable, "-m", "workbench", *words], stdout=subprocess.DEVNULL, stderr=told)
+    with tempfile.TemporaryFile() as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "workbench", *words], stdout=subprocess.DEVNULL, stderr=output
+        )
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode:
-            told.seek(0)
-            sys.stderr.write(told.read().decode(errors="replace"))
+            output.seek(0)
+            sys.stderr.write(output.read().decode(errors="replace"))
     wall = time.perf_counter() - began
     return used.ru_utime + used.ru_stime, wall, used.ru_maxrss / 1024, process.returncode
 

@@ -89,17 +89,17 @@ def _found(folder: Path, generator: np.random.Generator, single: bool) -> Iterat
     whole, partly = folder / "whole.db", folder / "partly.db"
     _made(whole, items, verdicts)
     for table in TABLES:
-        rows = _asked("accuracy", whole, "--by", table)["rows"]
+        rows = _evaluate("accuracy", whole, "--by", table)["rows"]
         yield _values(f"p of accuracy by {table}", rows, "p")
         yield _values(f"q of accuracy by {table}", rows, "q", adjusted=True)
     for table in TABLES:
-        pair = _asked("compare", whole, *ALIKE[:2], "--by", table)
+        pair = _evaluate("compare", whole, *ALIKE[:2], "--by", table)
         if table == TABLES[0]:
             yield _values("permutation p of two", [pair], "permutation_p")
             yield _values("McNemar's p of two", [pair], "mcnemar_p")
         yield _values(f"p of two by {table}", pair["groups"], "permutation_p")
         yield _values(f"q of two by {table}", pair["groups"], "q", adjusted=True)
-    family = _asked("compare", whole, *ALIKE)["family"]
+    family = _evaluate("compare", whole, *ALIKE)["family"]
     yield _values("Holm's p of a family", family, "holm_p", adjusted=True)
     yield _values("q of a family", family, "q", adjusted=True)
     lines = [
@@ -108,14 +108,14 @@ def _found(folder: Path, generator: np.random.Generator, single: bool) -> Iterat
     ]
     scores = [
         row[name]
-        for row in _asked("downstream", whole, _written(folder / "scores.jsonl", lines))["rows"]
+        for row in _evaluate("downstream", whole, _written(folder / "scores.jsonl", lines))["rows"]
         for name in ("spearman", "kendall")
     ]
     yield _values("p of a rank correlation", scores, "p")
     for drawn, of_question in (("items", False), ("questions", True)):
         database = partly.with_stem(drawn)
         _made(database, _partly(items, generator, by_question=of_question), verdicts)
-        checked = _asked("estimate", database, "one")["checks"]
+        checked = _evaluate("estimate", database, "one")["checks"]
         yield _values(f"p of a check of labels, drawn by {drawn}", checked, "p")
         # Adjusted like the values of `uneven`: by Bonferroni.
         known = [one["p"] * len(checked) for one in checked if one["p"] is not None]
@@ -156,9 +156,9 @@ def _partly(
 ) -> list[dict[str, Any]]:
     """Return the same items with gold for only a third."""
     units = [item["question_id" if by_question else "completion_id"] for item in items]
-    kept = {unit for unit in dict.fromkeys(units) if generator.random() < 1 / 3} or {units[0]}
+    labelled = {unit for unit in dict.fromkeys(units) if generator.random() < 1 / 3} or {units[0]}
     return [
-        item if unit in kept else {name: value for name, value in item.items() if name != "gold"}
+        item if unit in labelled else {name: value for name, value in item.items() if name != "gold"}
         for item, unit in zip(items, units, strict=True)
     ]
 
@@ -174,7 +174,7 @@ def _written(path: Path, lines: Sequence[dict[str, Any]]) -> Path:
     return path
 
 
-def _asked(command: str, database: Path, *words: str | Path) -> dict[str, Any]:
+def _evaluate(command: str, database: Path, *words: str | Path) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(_run(command, database, *words, "--json"))
     return found
 

@@ -125,8 +125,8 @@ async def _judged(options: dict[str, str], items: int) -> list[tuple[bool | None
         model = _Model(item)
         row = VerifierInput(item=item, question=f"Problem {item}", reference="r", completion=f"print({item})")
         judged = await judge.judge(row, model, b"")
-        said = {Outcome.CORRECT: True, Outcome.INCORRECT: False}.get(judged.verdict.outcome)
-        found.append((said, judged.trace or {}, model.calls))
+        is_accepted = {Outcome.CORRECT: True, Outcome.INCORRECT: False}.get(judged.verdict.outcome)
+        found.append((is_accepted, judged.trace or {}, model.calls))
     return found
 
 
@@ -136,11 +136,11 @@ def _counted(
     usual: list[tuple[bool | None, dict[str, Any], int]],
 ) -> Consequence:
     count = len(found)
-    h = [(said, trace["execution"]["h"]) for said, trace, _ in found if trace["execution"] is not None]
+    h = [(is_accepted, trace["execution"]["h"]) for is_accepted, trace, _ in found if trace["execution"] is not None]
     return Consequence(
         reading=reading,
-        accuracy=sum(said == is_correct(item) for item, (said, *_) in enumerate(found)) / count,
-        as_h=sum(said == one for said, one in h) / len(h) if h else None,
+        accuracy=sum(is_accepted == is_correct(item) for item, (is_accepted, *_) in enumerate(found)) / count,
+        as_h=sum(is_accepted == one for is_accepted, one in h) / len(h) if h else None,
         changed=sum(one[0] != other[0] for one, other in zip(found, usual, strict=True)) / count,
         no_reward=sum(trace["answer"]["no_reward"] for _, trace, _ in found) / count,
         calls=sum(calls for *_, calls in found) / count,

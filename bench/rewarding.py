@@ -49,8 +49,8 @@ def _measure(name: str, server: Launched, cases: Cases, requests: int, clients: 
 
 
 def _print(name: str, tally: Tally, seconds: float) -> None:
-    asked = sum(tally.counts[kind] for kind in SHARES)
-    report(f"{name}_requests_per_second", asked / seconds, "requests/s")
+    requests_sent = sum(tally.counts[kind] for kind in SHARES)
+    report(f"{name}_requests_per_second", requests_sent / seconds, "requests/s")
     report(f"{name}_fast_p50", 1000 * median(tally.fast), "ms")
     report(f"{name}_fast_p99", 1000 * p99(tally.fast), "ms", _P99_MS)
     report(f"{name}_slow_p50", 1000 * median(tally.slow), "ms")

@@ -113,19 +113,19 @@ def _measured(folder: Path, items: int, at_once: int, latency: float, long: Sequ
     project = make_project(folder, _rows(items, long))
     try:
         with launched(latency=latency) as stub:
-            given = {
+            settings = {
                 "base_url": stub.url,
                 "server": "vllm",
                 "model": "stub",
                 "strategy": "verifybench",
                 "concurrency": str(at_once),
             }
-            found = _run(project, given, "judge")
+            found = _run(project, settings, "judge")
             if items > _FEW and latency > _QUICK_S and not long:
-                again = _run(project, given | {"parser": "verifybench@1"}, "again")
+                again = _run(project, settings | {"parser": "verifybench@1"}, "again")
                 report(f"serving_reused_{items}_verdicts_per_second", items / again.seconds, "verdicts/s")
-            if (asked := stub.counts(full=False)["requests"]) != items:
-                raise SystemExit(f"{asked} requests for {items} items")
+            if (made_requests := stub.counts(full=False)["requests"]) != items:
+                raise SystemExit(f"{made_requests} requests for {items} items")
     finally:
         project.close()
     return found

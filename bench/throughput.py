@@ -85,9 +85,9 @@ def _sums() -> Iterator[dict[str, Any]]:
         a, b = draw.randrange(10, 9_999), draw.randrange(10, 9_999)
         question = f"A bakery sells {a} loaves before noon and {b} behind it. How many loaves are these?"
         for sample in range(8):
-            said = a + b + draw.choice((0, 0, draw.randrange(1, 9)))
+            boxed = a + b + draw.choice((0, 0, draw.randrange(1, 9)))
             working = f"Before noon and behind it are added, says attempt {sample}. " * 15
-            completion = f"{working}\n\nSo {a} + {b} = {said}, and the answer is \\boxed{{{said}}}."
+            completion = f"{working}\n\nSo {a} + {b} = {boxed}, and the answer is \\boxed{{{boxed}}}."
             yield {"question": question, "reference": str(a + b), "completion": completion, "id": f"{number}.{sample}"}
 
 

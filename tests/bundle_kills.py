@@ -109,9 +109,9 @@ class Scene:
         place.mkdir()
         return place
 
-    def _check_leftovers_removed(self, place: Path, wanted: set[str]) -> None:
+    def _check_leftovers_removed(self, place: Path, expected: set[str]) -> None:
         there = {file.name for file in place.iterdir() if not file.name.endswith(("-wal", "-shm", ".jsonl"))}
-        assert there == wanted, there
+        assert there == expected, there
 
 
 def moments(random: Random, killed: Done, count: int) -> list[When]:

@@ -54,13 +54,13 @@ def work(project: Project, people: int, *, restless: bool = False) -> list[dict[
             assert process.stdout is not None
             assert process.stdout.readline() == "ready\n", process.communicate()
         go.touch()
-        said = [process.communicate(timeout=_LONGEST_S) for process in processes]
+        outputs = [process.communicate(timeout=_LONGEST_S) for process in processes]
     finally:
         for process in processes:
             process.kill()
-    for process, (_, error) in zip(processes, said, strict=True):
+    for process, (_, error) in zip(processes, outputs, strict=True):
         assert process.returncode == 0, error
-    return [json.loads(out) for out, _ in said]
+    return [json.loads(out) for out, _ in outputs]
 
 
 @contextmanager
@@ -70,7 +70,7 @@ def verifying(project: Project, rows_a_second: int) -> Iterator[dict[str, float]
     Yields:
         Afterwards: the pace it kept, as ``rows_a_second``.
     """
-    kept: dict[str, float] = {}
+    rates: dict[str, float] = {}
     stop = Path(f"{project.path}.stop")
     for mark in (stop, Path(f"{project.path}.go")):
         mark.unlink(missing_ok=True)
@@ -78,13 +78,13 @@ def verifying(project: Project, rows_a_second: int) -> Iterator[dict[str, float]
     try:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n", process.communicate()
-        yield kept
+        yield rates
         stop.touch()
         out, error = process.communicate(timeout=PATIENCE_S)
     finally:
         process.kill()
     assert process.returncode == 0, error
-    kept["rows_a_second"] = json.loads(out)
+    rates["rows_a_second"] = json.loads(out)
 
 
 def quotas(project: Project, task: str = "correctness") -> set[tuple[int, int]]:

@@ -112,32 +112,32 @@ class ActingModel:
     """A model that replies by round and step and records its requests."""
 
     def __init__(self, before: Callable[[], None] | None = None) -> None:
-        self.asked: list[WritingRequest] = []
+        self.requests: list[WritingRequest] = []
         self._before = before
 
-    def ask(self, asked: Sequence[WritingRequest]) -> list[str | None]:
+    def ask(self, requests: Sequence[WritingRequest]) -> list[str | None]:
         if self._before is not None:
             self._before()
-        self.asked += asked
-        return [reply(one) for one in asked]
+        self.requests += requests
+        return [reply(one) for one in requests]
 
 
-def reply(asked: WritingRequest) -> str | None:
+def reply(request: WritingRequest) -> str | None:
     """Return good, useless, duplicate, broken, wrong and hostile tests; one request of round three gets no reply."""
-    words = asked.messages[-1].content
+    words = request.messages[-1].content
     top = next(top for top in tops(20) if f"Write clip{top}(x)" in words)
-    if asked.sample == 3 and top == 11:
+    if request.sample == 3 and top == 11:
         return None
     adversarial = "hardly tells" not in words
-    numbers = good_numbers(top, asked.sample, adversarial=adversarial)
+    numbers = good_numbers(top, request.sample, adversarial=adversarial)
     tests = [f"assert candidate({number}) == {limited(number, top)}" for number in numbers]
     tests += [f"assert  candidate( {numbers[0]} ) == {limited(numbers[0], top)}, 'again'", "assert candidate(3) == 3"]
     tests += ["assert candidate(", "assert False", "x = candidate(3)", "assert 1 == 1", "def f(): ..."]
-    tests += ["assert candidate(4) == 5", f"assert candidate({asked.sample + 3}) == -7"]
+    tests += ["assert candidate(4) == 5", f"assert candidate({request.sample + 3}) == -7"]
     tests += ["assert __import__('os').system('true') == candidate(0)", "assert (candidate := 3)"]
     tests += ["assert candidate(open('/etc/passwd')) == 1"]
-    said = json.dumps({"tests": tests})
-    return f"<think>easy</think>```json\n{said}\n```" if adversarial else said[: said.rindex(",")]
+    reply_text = json.dumps({"tests": tests})
+    return f"<think>easy</think>```json\n{reply_text}\n```" if adversarial else reply_text[: reply_text.rindex(",")]
 
 
 def limited(number: int, top: int) -> int:

@@ -99,8 +99,10 @@ def answering(more: Mapping[str, Sequence[str]]) -> Callable[[Received], str]:
         tests = next(tests for part, tests in more.items() if part in words)
         new = [test for test in tests if test not in words][:NEXT]
         wrong = [f"{test.rpartition('==')[0]}== 'nobody returns this'" for test in new[:1]]
-        said = json.dumps({"tests": [*new, *new[:1], *tests[:1], *USELESS, *wrong]})
-        return said if "hardly tells" in words else f"<think>Where do they fail?</think>\n```json\n{said}\n```"
+        reply_text = json.dumps({"tests": [*new, *new[:1], *tests[:1], *USELESS, *wrong]})
+        return (
+            reply_text if "hardly tells" in words else f"<think>Where do they fail?</think>\n```json\n{reply_text}\n```"
+        )
 
     return answer
 

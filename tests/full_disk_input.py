@@ -74,8 +74,8 @@ def answer(received: Received) -> str | list[float] | Scripted:
         case "grow":
             return answering(own_tests(2))(received)
         case "tests":
-            said = [f"assert clip10({number}) == {min(number, 10)}" for number in range(12)]
-            return "".join(f"<assertion>{one}</assertion>" for one in said)
+            assertions = [f"assert clip10({number}) == {min(number, 10)}" for number in range(12)]
+            return "".join(f"<assertion>{one}</assertion>" for one in assertions)
         case "solutions":
             return "```python\ndef clip10(x):\n    return max(0, min(10, x))\ndef clip11(x):\n    return x\n```"
         case "refine":
@@ -95,16 +95,16 @@ def prepared(folder: Path, *, with_server: bool = False) -> Iterator[CommandInpu
     Args:
         with_server: Also prepare input for commands that call a model server, and start the server.
     """
-    given = prepare(folder)
+    command_input = prepare(folder)
     if not with_server:
-        yield given
+        yield command_input
         return
     with scripted(answer) as server:
-        given.url = server.url
+        command_input.url = server.url
         _prepare_code(folder)
         _prepare_judged(folder, server)
         _prepare_plan(folder, server)
-        yield given
+        yield command_input
 
 
 def prepare(folder: Path) -> CommandInput:

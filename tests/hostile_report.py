@@ -33,9 +33,9 @@ def hostile_project(folder: Path) -> Project:
         row |= {"question_id": f"{place // 2}{text}", "completion_id": f"{place}{text}", "dataset": f"d{TEXTS[0]}"}
         row |= {"question": text, "reference": text, "completion": f"{text}\n{text}"}
     project = make_project(folder, rows)
-    said = [(place + 1, _verdict(place)) for place in range(len(rows))]
-    add_complete_run(project, f"judge{TEXTS[1]}", said, kind="llm-judge")
-    add_complete_run(project, "other", [(item, _right(item)) for item, _ in said], kind="rules")
+    verdicts = [(place + 1, _verdict(place)) for place in range(len(rows))]
+    add_complete_run(project, f"judge{TEXTS[1]}", verdicts, kind="llm-judge")
+    add_complete_run(project, "other", [(item, _right(item)) for item, _ in verdicts], kind="rules")
     return project
 
 

@@ -112,10 +112,10 @@ def _command(arguments: list[str]) -> list[str]:
 
 def _at_work(folder: Path, first: int) -> Iterator[int]:
     """Return the processes of the command and of the database's runner."""
-    wanted = [first]
+    roots = [first]
     if (pid := look(folder / "p.db")[0].pid) is not None:
-        wanted.append(pid)
-    for pid in wanted:
+        roots.append(pid)
+    for pid in roots:
         with suppress(psutil.NoSuchProcess):
             process = psutil.Process(pid)
             if pid != os.getpid() and "workbench" in " ".join(process.cmdline()):

@@ -42,11 +42,13 @@ def make_pool(folder: Path, questions: Iterable[Asked], *, gold: bool = False) -
         gold: Whether + and - are also imported as gold.
     """
     project = make_project(folder)
-    asked = list(questions)
-    sources = list(dict.fromkeys(one.source for one in asked))
-    models = list(dict.fromkeys(model for one in asked for model in one.models))
+    pool_questions = list(questions)
+    sources = list(dict.fromkeys(one.source for one in pool_questions))
+    models = list(dict.fromkeys(model for one in pool_questions for model in one.models))
     written = [
-        (number, one, place, sign) for number, one in enumerate(asked, 1) for place, sign in enumerate(one.people, 1)
+        (number, one, place, sign)
+        for number, one in enumerate(pool_questions, 1)
+        for place, sign in enumerate(one.people, 1)
     ]
     with project.database.write() as connection:
         connection.execute("INSERT INTO datasets (id, name, created_at) VALUES (1, 'pool', ?)", (CREATED,))
@@ -58,7 +60,7 @@ def make_pool(folder: Path, questions: Iterable[Asked], *, gold: bool = False) -
             "INSERT INTO questions (id, dataset_id, key, source_id, type, subtype, hash) VALUES (?, 1, ?, ?, ?, ?, ?)",
             [
                 (number, one.key, sources.index(one.source) + 1, *_types(one.subtype), one.key.encode())
-                for number, one in enumerate(asked, 1)
+                for number, one in enumerate(pool_questions, 1)
             ],
         )
         connection.executemany(

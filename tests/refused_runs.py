@@ -181,8 +181,8 @@ class RefusedRun:
         assert self._wrong() == []
         costs = run_costs(self._project, ended)
         assert costs.ambiguous == []
-        told = (costs.spent.cost or 0.0) + (costs.possibly_spent.cost or 0.0)
-        assert told == pytest.approx(self.refusing.cost, rel=0.01)
+        total = (costs.spent.cost or 0.0) + (costs.possibly_spent.cost or 0.0)
+        assert total == pytest.approx(self.refusing.cost, rel=0.01)
 
     def check_paused(self, ended: RunInfo, words: str) -> None:
         """Check that exactly the answered items have verdicts."""
@@ -241,8 +241,8 @@ class CommandedRun(RefusedRun):
     def check_paused(self, ended: RunInfo, words: str) -> None:
         super().check_paused(ended, words)
         assert self.finished.returncode == 3
-        for told in (self.finished.stderr, self.workbench("runs", "show", "1").stdout):
-            assert words in " ".join(told.split())
+        for output in (self.finished.stderr, self.workbench("runs", "show", "1").stdout):
+            assert words in " ".join(output.split())
 
 
 @contextmanager

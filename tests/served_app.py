@@ -99,13 +99,13 @@ class Tab:
 
     async def wait_for(self, text: str) -> None:
         """Read until the app has drawn a text; earlier frames are discarded."""
-        wanted = text.encode()
+        needle = text.encode()
         async with asyncio.timeout(PATIENCE_S):
-            while wanted not in self.seen:
+            while needle not in self.seen:
                 message = await self.socket.receive()
                 assert message.type in (WSMsgType.BINARY, WSMsgType.TEXT), (message, self.seen[-300:])
                 self.seen += message.data if message.type is WSMsgType.BINARY else message.data.encode()
-        self.seen = self.seen.partition(wanted)[2]
+        self.seen = self.seen.partition(needle)[2]
 
     async def be_still(self) -> None:
         """Read until no more frames arrive: the app ignores a key pressed before the last frame is acknowledged."""

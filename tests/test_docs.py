@@ -51,8 +51,8 @@ def test_every_shown_command_works(
             if command[-1] == "&":
                 servers.enter_context(in_background(command[1:-1], tmp_path))
                 continue
-            code, _, said = call(*command[1:])
-            assert code == 0, f"{command}: {said}"
+            code, _, output = call(*command[1:])
+            assert code == 0, f"{command}: {output}"
     back = tmp_path / "back.jsonl"
     assert not back.exists() or back.read_bytes() == (ROOT / "sample_data" / "tuples.jsonl").read_bytes()
 
@@ -91,9 +91,9 @@ def test_shown_settings_load(tmp_path: Path, document: str) -> None:
 
     shown = re.findall(r"```toml\n(.*?)```", (ROOT / document).read_text(encoding="utf-8"), re.DOTALL)
     (tmp_path / "workbench.toml").write_text(shown[0], encoding="utf-8")
-    settings, said = load(tmp_path / "p.db"), tomllib.loads(shown[0])
-    assert settings.keymap == said.get("keymap", {})
-    assert {name: getattr(settings.annotation, name) for name in said.get("annotation", {})} == said.get(
+    settings, output = load(tmp_path / "p.db"), tomllib.loads(shown[0])
+    assert settings.keymap == output.get("keymap", {})
+    assert {name: getattr(settings.annotation, name) for name in output.get("annotation", {})} == output.get(
         "annotation", {}
     )
 
@@ -191,8 +191,8 @@ def test_shown_verifier_combinations_work(
     )
     assert {command[1] for command in commands} == {"best-of", "cost", "downstream", "estimate", "stack"}
     for command in commands:
-        code, _, said = call(*command[1:])
-        assert code == 0, f"{command}: {said}"
+        code, _, output = call(*command[1:])
+        assert code == 0, f"{command}: {output}"
 
 
 @pytest.mark.soak
@@ -271,7 +271,7 @@ def test_shown_completions_are_written(
         [command for command in shown_commands("docs/building.md") if "p.db" not in command], tmp_path / "plan.toml"
     )
     call = in_process(monkeypatch, capfd)
-    said = []
+    output = []
     with ExitStack() as servers:
         for command in commands:
             if command[-1] == "&":
@@ -279,8 +279,8 @@ def test_shown_completions_are_written(
                 continue
             code, out, error = call(*command[1:])
             assert code == 0, f"{command}: {error}"
-            said += [out] if command[1] == "complete" else []
-    first, written, after, single = said
+            output += [out] if command[1] == "complete" else []
+    first, written, after, single = output
     assert "All 2 models: 0 of 64 completions there, 64 calls to make" in first
     assert written.startswith("64 new completions of 32 questions")
     assert "All 2 models: 64 of 64 completions there, 0 calls to make" in after

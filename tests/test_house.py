@@ -129,7 +129,7 @@ def test_no_size_of_the_package_grows() -> None:
 
 
 @pytest.mark.parametrize(("lines", "found"), [(1000, 0), (901, 0), (899, 1), (1001, 1)])
-def test_a_ceiling_only_falls(lines: int, found: int) -> None:
+def test_ceilings_only_fall(lines: int, found: int) -> None:
     assert len(faults({"statement_lines": lines}, {"statement_lines": 1000})) == found
 
 

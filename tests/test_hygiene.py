@@ -119,11 +119,11 @@ def test_no_machine_paths_or_registry_addresses() -> None:
 
 
 def test_processes_started_by_background_tests_handle_ctrl_c() -> None:
-    asked = "import signal; print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)"
+    probe = "import signal; print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)"
     program = (
         "import signal, subprocess, sys; signal.signal(signal.SIGINT, signal.SIG_IGN);"
         "from tests.conftest import enable_ctrl_c; enable_ctrl_c();"
-        f"subprocess.run([sys.executable, '-c', {asked!r}], check=True)"
+        f"subprocess.run([sys.executable, '-c', {probe!r}], check=True)"
     )
     assert subprocess.check_output([sys.executable, "-c", program], cwd=ROOT, text=True) == "True\n"
 
@@ -142,13 +142,13 @@ NAMED_BY_WHAT_THEY_ARE = {"app/tui/screens", "statistics/metrics", "verifiers/ex
     ids=lambda door: str(door.parent.relative_to(PACKAGE)),
 )
 def test_package_docstring_names_exactly_its_modules(door: Path) -> None:
-    said = ast.get_docstring(ast.parse(door.read_text(encoding="utf-8"))) or ""
+    docstring = ast.get_docstring(ast.parse(door.read_text(encoding="utf-8"))) or ""
     modules = {path.stem for path in door.parent.glob("*.py")} - {"__init__", "__main__"}
     behind = modules | {path.parent.name for path in door.parent.glob("*/__init__.py")}
     if behind != {"verifier"}:
-        assert behind - set(re.findall(r"\w+", said)) == set()
-    listed = re.findall(r"(?m)(?:^ *|[.;] )([a-z_]+(?:, [a-z_]+)*):", said)
-    quoted = re.findall(r"(?<!`)`([a-z_]+)`(?!`)", said)
+        assert behind - set(re.findall(r"\w+", docstring)) == set()
+    listed = re.findall(r"(?m)(?:^ *|[.;] )([a-z_]+(?:, [a-z_]+)*):", docstring)
+    quoted = re.findall(r"(?<!`)`([a-z_]+)`(?!`)", docstring)
     assert {*quoted, *(name for names in listed for name in names.split(", "))} - behind == set()
 
 

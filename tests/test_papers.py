@@ -156,11 +156,11 @@ def reply(received: Received) -> str | Numbers | Scripted:
     """Return a reply that suits every request, or scores for reward models and embeddings."""
     if "prompt" in received.body and received.path.endswith("/completions"):
         likeliest = {" Yes": -0.2 - len(received.body["prompt"]) % 7 / 20, " No": -2.0}
-        told = {"tokens": [" Yes"], "token_logprobs": [likeliest[" Yes"]], "top_logprobs": [likeliest]}
-        return Scripted(body={"choices": [{"index": 0, "text": " Yes", "logprobs": told}]})
+        logprobs = {"tokens": [" Yes"], "token_logprobs": [likeliest[" Yes"]], "top_logprobs": [likeliest]}
+        return Scripted(body={"choices": [{"index": 0, "text": " Yes", "logprobs": logprobs}]})
     if "messages" in received.body and received.path.endswith(("/completions", "/messages")):
-        said = " ".join(str(message["content"]) for message in received.body["messages"])
-        called = [name for name in ENTRY_POINTS if name in said]
+        text = " ".join(str(message["content"]) for message in received.body["messages"])
+        called = [name for name in ENTRY_POINTS if name in text]
         return REPLY + "".join(
             f"\n<assertion>assert {name}({n}) == {n}</assertion>" for name in called for n in range(30)
         )
@@ -193,16 +193,16 @@ def judged_tuples(folder: Path) -> None:
 
 def few_problems(folder: Path, problems: int, solutions: int) -> None:
     """Create the sample's first problems, each with so many solutions."""
-    kept: dict[str, int] = {}
+    counts: dict[str, int] = {}
     with (folder / "problems.jsonl").open("w") as file:
         for line in PROBLEMS[:problems]:
-            kept[json.loads(line)["task_id"]] = solutions
+            counts[json.loads(line)["task_id"]] = solutions
             file.write(f"{line}\n")
     with (folder / "solutions.jsonl").open("w") as file:
         for line in (ROOT / "sample_data" / "code_solutions.jsonl").read_text().splitlines():
             task = json.loads(line)["task_id"]
-            if kept.get(task, 0) > 0:
-                kept[task] -= 1
+            if counts.get(task, 0) > 0:
+                counts[task] -= 1
                 file.write(f"{line}\n")
 
 
@@ -309,4 +309,4 @@ def test_every_command_runs(page: Page) -> None:
             failed[command] = done.stderr or done.stdout
         elif MODEL.search(command) and len(page.server.received) == asked:
             failed[command] = "it has asked nobody"
-    assert not failed, "\n".join(f"{command}: {said}" for command, said in failed.items())
+    assert not failed, "\n".join(f"{command}: {text}" for command, text in failed.items())

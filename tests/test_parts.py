@@ -70,7 +70,7 @@ def test_distributions_share_no_file_and_miss_none(wheels: Path) -> None:
     }
 
 
-def test_the_app_requires_the_core_in_the_same_version(wheels: Path) -> None:
+def test_app_requires_the_core_in_the_same_version(wheels: Path) -> None:
     core, app = (wheel_of(wheels, name) for name in (CORE, APP))
     assert field(core, "Version") == field(app, "Version") == [__version__]
     assert f"{CORE}=={__version__}" in field(app, "Requires-Dist")

@@ -40,7 +40,7 @@ def test_weekly_soak_slices_cover_all_tests() -> None:
     assert rest.split() == ["tests", *(f"--ignore={folder}" for folder in folders)]
 
 
-def test_a_release_builds_both_wheels() -> None:
+def test_release_builds_both_wheels() -> None:
     steps = read(".github/workflows/release.yml")["jobs"]["build"]["steps"]
     assert "make dist" in [step.get("run") for step in steps]
     recipe = re.search(r"(?m)^dist:.*\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text())

@@ -93,9 +93,9 @@ def test_tabulated_reason_codes_exist() -> None:
         "rewards.md": ("timeout", "worker_died"),
         "sandbox.md": ("harness_killed",),
     }.items():
-        said = (ROOT / "docs" / document).read_text(encoding="utf-8")
+        stated = (ROOT / "docs" / document).read_text(encoding="utf-8")
         for code in named:
-            assert f"`{code}`" in said
+            assert f"`{code}`" in stated
             assert code in REASONS, code
 
 
@@ -128,13 +128,13 @@ def test_judge_tokens_match_the_documents() -> None:
     found = re.search(r"A reply may have ([\d,]+) tokens, `ice-score` without reasoning (\d+)", text)
     assert found is not None
     folder = ROOT / "workbench" / "verifiers" / "judges" / "templates"
-    said: dict[str, set[int]] = {}
+    stated: dict[str, set[int]] = {}
     for path in folder.glob("*.toml"):
         found_there = re.findall(r"^max_tokens = (\d+)", path.read_text(), re.MULTILINE)
-        said.setdefault(path.stem.partition("@")[0], set()).update(map(int, found_there))
-    short = {name for name in said if name.startswith("ice-score") and "cot" not in name}
-    assert {tokens for name in short for tokens in said[name]} == {int(found[2])}
-    others = {name: tokens - {int(found[1].replace(",", ""))} for name, tokens in said.items() if name not in short}
+        stated.setdefault(path.stem.partition("@")[0], set()).update(map(int, found_there))
+    short = {name for name in stated if name.startswith("ice-score") and "cot" not in name}
+    assert {tokens for name in short for tokens in stated[name]} == {int(found[2])}
+    others = {name: tokens - {int(found[1].replace(",", ""))} for name, tokens in stated.items() if name not in short}
     assert {name: tokens for name, tokens in others.items() if tokens} == {"codejudge": {10}}
 
 

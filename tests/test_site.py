@@ -60,7 +60,7 @@ def test_reference_lists_options_with_their_help(site: Path) -> None:
     assert "&para;" not in commands
 
 
-def test_the_public_names_are_documented(site: Path) -> None:
+def test_public_names_are_documented(site: Path) -> None:
     page = text_of(site / "reference" / "api.html")
     names = ("workbench.open_project", "workbench.judge", "workbench.reward", "workbench.Judge", "LanguageRunner")
     for name in (*names, "Raises:"):

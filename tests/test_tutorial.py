@@ -20,7 +20,7 @@ TUTORIAL = "docs/tutorial.md"
 
 @pytest.mark.soak
 @pytest.mark.timeout(900)
-def test_the_tutorial_ends_with_two_sets_and_a_reward(
+def test_tutorial_ends_with_two_sets_and_a_reward(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     shutil.copytree(ROOT / "sample_data", tmp_path / "sample_data")

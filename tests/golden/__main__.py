@@ -25,22 +25,22 @@ def main() -> None:
     parser.add_argument("groups", nargs="*", metavar="GROUP", help=f"one of: {', '.join(GROUPS)}")
     parser.add_argument("--values", action="store_const", const=("values",), dest="kinds", help="freeze no wording")
     parser.add_argument("--wording", action="store_const", const=("wording",), dest="kinds", help="freeze no values")
-    given = parser.parse_args()
-    if unknown := set(given.groups) - GROUPS.keys():
+    arguments = parser.parse_args()
+    if unknown := set(arguments.groups) - GROUPS.keys():
         parser.error(f"no such group: {', '.join(sorted(unknown))}; there are {', '.join(GROUPS)}")
     with (
         TemporaryDirectory(ignore_cleanup_errors=True) as place,
         surroundings(Path(place)),
         closing(Scenes(Path(place))) as scenes,
     ):
-        for group in given.groups or GROUPS:
+        for group in arguments.groups or GROUPS:
             if group in REAL and not REAL[group].exists():
                 print(f"{group}: stays as it was, {REAL[group].name} is not here", file=sys.stderr)
                 continue
             with sheets_are_shared(), pilots_wait_for_the_loop():
                 shown = dict(GROUPS[group](scenes))
             print(frozen.report(group, shown, as_digests=group in REAL) or f"{group}: as it was")
-            for kind in given.kinds or KINDS:
+            for kind in arguments.kinds or KINDS:
                 frozen.freeze(group, shown, kind, as_digests=group in REAL)
 
 

@@ -156,12 +156,12 @@ def _is_found(copy: Path, change: Planted) -> bool:
     assert change.old in before, change
     file.write_text(before.replace(change.old, change.new, 1), encoding="utf-8")
     frozen = copy / "tests" / "golden"
-    kept = {path: path.read_bytes() for path in frozen.glob(f"*/{change.group}.txt")}
-    said = _freeze(copy, change.group)
-    for path, content in kept.items():
+    frozen_files = {path: path.read_bytes() for path in frozen.glob(f"*/{change.group}.txt")}
+    output = _freeze(copy, change.group)
+    for path, content in frozen_files.items():
         path.write_bytes(content)
     file.write_text(before, encoding="utf-8")
-    kinds = [kind for kind in ("VALUES", "WORDING") if f"{kind} of {change.group}" in said]
+    kinds = [kind for kind in ("VALUES", "WORDING") if f"{kind} of {change.group}" in output]
     print(f"{change.group}: {change.what}: {' and '.join(kinds) or 'NOT FOUND'}", flush=True)
     return bool(kinds)
 

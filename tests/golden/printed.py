@@ -230,8 +230,8 @@ def mistakes(scenes: Scenes) -> Pieces:
     """Yield errors of commands: exit code, message, hint, and their JSON form."""
     database = scenes.copy(scenes.tuples, "mistaken.db")
     for line in _MISTAKES:
-        given = (word.replace("SAMPLE", str(SAMPLE)) for word in line.split())
-        words = [str(database) if word == "DB" else word for word in given]
+        words_of_line = (word.replace("SAMPLE", str(SAMPLE)) for word in line.split())
+        words = [str(database) if word == "DB" else word for word in words_of_line]
         text = output_of(run(*words, cwd=scenes.folder), scenes.folder)
         yield f"mistake {line}", text.replace(str(SAMPLE), "SAMPLE")
 

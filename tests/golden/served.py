@@ -46,6 +46,6 @@ async def _answers() -> AsyncIterator[tuple[str, str]]:
         client = Client(server.address.port)
         for number, (path, body) in enumerate(_REQUESTS, 1):
             answer = await client.post(path, body)
-            said = json.dumps(answer.document, indent=1, ensure_ascii=False)
-            yield f"reward-server {number} {path}", f"{body[:100].decode()}\n{answer.status}\n{said}\n"
+            text = json.dumps(answer.document, indent=1, ensure_ascii=False)
+            yield f"reward-server {number} {path}", f"{body[:100].decode()}\n{answer.status}\n{text}\n"
         client.close()

@@ -83,7 +83,7 @@ def typed_keys(text: str) -> list[str]:
     ]
 
 
-def test_the_keymap_of_these_tests_is_valid() -> None:
+def test_keymap_of_these_tests_is_valid() -> None:
     assert keymap_problems(MOVED, WorkbenchApp.EVERYWHERE) == []
 
 
@@ -121,7 +121,7 @@ def pressed(app: WorkbenchApp, key: str) -> str:
     return by[0][0]
 
 
-async def test_the_list_of_every_key_names_moved_keys(tmp_path: Path) -> None:
+async def test_list_of_all_keys_names_moved_keys(tmp_path: Path) -> None:
     async with opened(make_project(tmp_path, numbered(1)), settings=SETTINGS) as (app, _):
         keys = [key for equal in labels_of_keys(app.EVERYWHERE) for key in equal]
     assert [key for key in keys if not re.fullmatch(r"f\d{3}", key)] == []

@@ -77,8 +77,8 @@ def test_table_3_with_and_without_the_reference(tables: Tables) -> None:
     table = json.loads(tables("--table", "3", "--dataset", BENCH, *pairs, "--json"))["tables"][0]
     text = tables("--table", "3", "--dataset", BENCH, *pairs, "--format", "csv")
     found = {row[0]: row[2:] for row in lines(text)[1:]}
-    for name, (given, without, delta) in names.items():
-        expected_cells = [("with", given), ("without", without), ("delta", delta)]
+    for name, (with_reference, without, delta) in names.items():
+        expected_cells = [("with", with_reference), ("without", without), ("delta", delta)]
         assert found[name] == ["2000", *(expected("3", name, *cell) for cell in expected_cells)], name
     assert len(table["rows"]) == len(names)
     assert {row["n"] for row in table["rows"]} == {2000}

@@ -55,8 +55,8 @@ def require(done: subprocess.CompletedProcess[str]) -> None:
 def results_of(python: Path, name: str) -> dict[str, Any]:
     """Return the library's results on the cases."""
     script = f"{name}_judge_peer.py" if name in HARNESSES else f"{name}_peer.py"
-    given = DATA / ("evolved.jsonl" if name == "trl_tests" else "cases.json")
-    command = [str(python), str(Path(__file__).with_name(script)), str(given)]
+    input_file = DATA / ("evolved.jsonl" if name == "trl_tests" else "cases.json")
+    command = [str(python), str(Path(__file__).with_name(script)), str(input_file)]
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     done = subprocess.run(
         command, cwd="/", stdout=subprocess.PIPE, text=True, timeout=600, check=True, env=os.environ | {"PATH": path}

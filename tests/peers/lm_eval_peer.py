@@ -32,8 +32,8 @@ MAJORITY = {"function": "majority_vote"}
 def tasks() -> list[dict[str, Any]]:
     def task(name: str, data: str, **more: Any) -> dict[str, Any]:
         files = {"test": f"{data}.jsonl"}
-        given = {"dataset_path": "json", "dataset_kwargs": {"data_files": files}, "test_split": "test"}
-        return {"task": name, **given, "doc_to_text": "Question: {{question}}\nAnswer:", **more}
+        dataset = {"dataset_path": "json", "dataset_kwargs": {"data_files": files}, "test_split": "test"}
+        return {"task": name, **dataset, "doc_to_text": "Question: {{question}}\nAnswer:", **more}
 
     exact = [{"metric": "exact_match", "aggregation": "mean", "higher_is_better": True}]
     written = {"output_type": "generate_until", "doc_to_target": "{{answer}}", "metric_list": exact}
@@ -80,8 +80,8 @@ class Scripted(LM):  # type: ignore[misc]
     def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
         replies = []
         for number, request in enumerate(requests):
-            asked = request.args[0].rpartition("Question: ")[2].removesuffix("\nAnswer:")
-            known = [row["completion"] for row in self._rows if row["question"] == asked]
+            asked_question = request.args[0].rpartition("Question: ")[2].removesuffix("\nAnswer:")
+            known = [row["completion"] for row in self._rows if row["question"] == asked_question]
             repeated = [earlier.args[0] for earlier in requests[:number]].count(request.args[0])
             replies.append(known[(self._turn + repeated) % len(known)])
         return replies

@@ -102,17 +102,17 @@ def verl(rows: list[dict[str, Any]], folder: Path, wheel: Path) -> None:
     prompts = [f"user\n{row['question']}\nassistant\n" for row in rows]
     answers = [row["completion"] for row in rows]
     write(prompts, answers, [row["answer"] for row in rows], scores, extra, str(folder), 20)
-    asked = {row["question_id"]: row for row in rows}
+    rows_by_question = {row["question_id"]: row for row in rows}
     frame = pd.DataFrame(
         {
-            "data_source": ["sample/puzzles" for _ in asked],
-            "prompt": [[{"role": "user", "content": row["question"]}] for row in asked.values()],
-            "ability": ["math" for _ in asked],
-            "reward_model": [{"style": "rule", "ground_truth": row["answer"]} for row in asked.values()],
-            "extra_info": [{"split": "test", "index": number} for number in range(len(asked))],
+            "data_source": ["sample/puzzles" for _ in rows_by_question],
+            "prompt": [[{"role": "user", "content": row["question"]}] for row in rows_by_question.values()],
+            "ability": ["math" for _ in rows_by_question],
+            "reward_model": [{"style": "rule", "ground_truth": row["answer"]} for row in rows_by_question.values()],
+            "extra_info": [{"split": "test", "index": number} for number in range(len(rows_by_question))],
         }
     )
-    frame["responses"] = [[row["completion"] for row in rows if row["question_id"] == key] for key in asked]
+    frame["responses"] = [[row["completion"] for row in rows if row["question_id"] == key] for key in rows_by_question]
     frame.to_parquet(folder / "responses.parquet")
 
 
@@ -152,11 +152,11 @@ def batch(rows: list[dict[str, Any]], folder: Path, _wheel: Path | None = None) 
     from openai.types.chat import ChatCompletion  # type: ignore[import-not-found]
     from openai.types.responses import Response  # type: ignore[import-not-found]
 
-    asked = list({row["question_id"]: row for row in rows}.values())
+    rows_by_question = list({row["question_id"]: row for row in rows}.values())
     requests, answers = [], []
-    for number, row in enumerate(asked):
+    for number, row in enumerate(rows_by_question):
         same = [one["completion"] for one in rows if one["question_id"] == row["question_id"]]
-        by_responses = number == len(asked) - 1
+        by_responses = number == len(rows_by_question) - 1
         body: dict[str, Any] = {"model": "sample-mini", "metadata": {"reference": row["answer"]}}
         body |= (
             {"input": row["question"]}
@@ -172,7 +172,7 @@ def batch(rows: list[dict[str, Any]], folder: Path, _wheel: Path | None = None) 
         checked = (Response if by_responses else ChatCompletion).model_validate(answered)
         answers.append(_line(number, {"status_code": 200, "request_id": f"r{number}", "body": checked.to_dict()}))
     failed = {"error": {"message": "Rate limit reached.", "type": "tokens", "code": "rate_limit_exceeded"}}
-    answers.append(_line(len(asked), {"status_code": 429, "request_id": "r-last", "body": failed}))
+    answers.append(_line(len(rows_by_question), {"status_code": 429, "request_id": "r-last", "body": failed}))
     for name, lines in (("requests", requests), ("output", answers)):
         text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
         (folder / f"{name}.jsonl").write_text(text)
@@ -192,10 +192,10 @@ def _chat(number: int, completions: list[str]) -> dict[str, Any]:
 
 
 def _response(number: int, text: str) -> dict[str, Any]:
-    said = {"type": "output_text", "text": text, "annotations": []}
+    part = {"type": "output_text", "text": text, "annotations": []}
     output = [
         {"type": "reasoning", "id": f"rs_{number}", "summary": []},
-        {"type": "message", "id": f"m{number}", "role": "assistant", "status": "completed", "content": [said]},
+        {"type": "message", "id": f"m{number}", "role": "assistant", "status": "completed", "content": [part]},
     ]
     made = {"id": f"resp_{number}", "object": "response", "created_at": 1_700_000_000, "model": "sample-mini-1"}
     settings = {"parallel_tool_calls": True, "tool_choice": "auto", "tools": [], "status": "completed"}

@@ -47,9 +47,9 @@ def main() -> None:
         )
         trainer.train()
         steps = [entry for entry in trainer.state.log_history if "reward" in entry]
-        asked = {"completions": [r"\boxed{2}", r"\boxed{2}", "", "7"], "prompts": ["1 + 1 = ?"] * 4}
+        arguments = {"completions": [r"\boxed{2}", r"\boxed{2}", "", "7"], "prompts": ["1 + 1 = ?"] * 4}
         inputs = [{"prompt": "1 + 1 = ?", "ground_truth": truth} for truth in ("2", "3", "2", None)]
-        rewards = trainer._calculate_rewards(inputs, asked["prompts"], asked["completions"], [[0]] * 4)
+        rewards = trainer._calculate_rewards(inputs, arguments["prompts"], arguments["completions"], [[0]] * 4)
     names = [f"rewards/{reward.__name__}/mean", f"{reward.name}/undecided"]
     logged = [sorted(name for name in names if name in step) for step in steps]
     print(json.dumps({"rewards": [str(one) for one in rewards[:, 0].tolist()], "logged": logged}))

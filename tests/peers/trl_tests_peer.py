@@ -39,8 +39,8 @@ def main() -> None:
     tokenizer.chat_template = "{% for message in messages %}{{ message['content'] }} {% endfor %}"
     config = GPT2Config(vocab_size=len(WORDS), n_positions=256, n_embd=16, n_layer=1, n_head=2, eos_token_id=0)
     lines = [json.loads(line) for line in Path(sys.argv[1]).read_text(encoding="utf-8").splitlines()]
-    kept = ("prompt", "tests", "entry_point", "setup", "pass_rates")
-    rows = [{name: line[name] for name in kept} for line in lines] * 4
+    kept_columns = ("prompt", "tests", "entry_point", "setup", "pass_rates")
+    rows = [{name: line[name] for name in kept_columns} for line in lines] * 4
     seen: list[float | None] = []
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -79,7 +79,7 @@ def main() -> None:
         trainer.train()
         steps = [entry for entry in trainer.state.log_history if "reward" in entry]
         texts = [[{"role": "assistant", "content": one}] for one in SOLUTIONS]
-        columns = {name: [rows[0][name]] * len(texts) for name in kept[1:]}
+        columns = {name: [rows[0][name]] * len(texts) for name in kept_columns[1:]}
         exact = reward(prompts=[rows[0]["prompt"]] * len(texts), completions=texts, **columns)
     undecided = [f"{reward.name}/undecided" in step for step in steps]
     print(

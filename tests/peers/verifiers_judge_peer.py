@@ -52,11 +52,11 @@ class Model(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers["Content-Length"]))
-        said = {"index": 0, "delta": {"role": "assistant", "content": self.reply}, "finish_reason": None}
+        chunk = {"index": 0, "delta": {"role": "assistant", "content": self.reply}, "finish_reason": None}
         end = {"index": 0, "delta": {}, "finish_reason": "stop"}
         usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
         head: dict[str, Any] = {"id": "x", "object": "chat.completion.chunk", "created": 0, "model": "scripted"}
-        chunks: list[dict[str, Any]] = [{"choices": [said]}, {"choices": [end]}, {"choices": [], "usage": usage}]
+        chunks: list[dict[str, Any]] = [{"choices": [chunk]}, {"choices": [end]}, {"choices": [], "usage": usage}]
         lines = [*(json.dumps(head | chunk) for chunk in chunks), "[DONE]"]
         body = "".join(f"data: {line}\n\n" for line in lines).encode()
         self.send_response(200)

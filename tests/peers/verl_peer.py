@@ -49,12 +49,12 @@ def batch() -> DataProto:
 
 def loaded(name: str) -> object:
     """Return what verl's configuration loads."""
-    given = {
+    settings = {
         "path": "pkg://workbench.training.verl",
         "name": name,
         "reward_kwargs": {"verifier": "rules", "undecided": -1.0},
     }
-    return get_custom_reward_fn(OmegaConf.create({"reward": {"custom_reward_function": given}}))
+    return get_custom_reward_fn(OmegaConf.create({"reward": {"custom_reward_function": settings}}))
 
 
 def main() -> None:

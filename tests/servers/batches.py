@@ -71,8 +71,8 @@ class BatchProvider:
     def options(self, **more: object) -> dict[str, str]:
         """Return options of a judge that calls this provider."""
         models = {"openai": "gpt-4o-mini", "anthropic": "claude-haiku-4-5", "gemini": "gemini-2.5-flash"}
-        asked = {"server": self.kind, "base_url": self.url, "model": models.get(self.kind, "mistral-small-latest")}
-        return {**asked, "api_key_env": "BATCH_KEY", **{name: str(value) for name, value in more.items()}}
+        base = {"server": self.kind, "base_url": self.url, "model": models.get(self.kind, "mistral-small-latest")}
+        return {**base, "api_key_env": "BATCH_KEY", **{name: str(value) for name, value in more.items()}}
 
     def answer(self, received: Received) -> Scripted:
         step, found = self._route(received)
@@ -150,15 +150,15 @@ class BatchProvider:
             calls = [(one["custom_id"], one["body"]) for one in lines]
             endpoints = {one.get("url", "/v1/chat/completions") for one in lines}
             assert {body["endpoint"]} == endpoints <= {"/v1/chat/completions", "/v1/responses"}
-            assert all(("input" in asked) == (body["endpoint"] == "/v1/responses") for _, asked in calls)
+            assert all(("input" in fields) == (body["endpoint"] == "/v1/responses") for _, fields in calls)
         assert len({name for name, _ in calls}) == len(calls)
         name = f"batch_{len(self.batches)}"
         self.batches.append((name, len(calls)))
         self._found[name] = {"source": source, "calls": calls, "at": time.time(), "polls": self.polls, "ended": False}
         self._found[name]["problem"] = self.refuses(len(calls))
         if self._found[name]["problem"] is None:
-            for _, asked in calls:
-                self.made[_hash(asked)] += 1
+            for _, fields in calls:
+                self.made[_hash(fields)] += 1
         return Scripted(body=self._described(name))
 
     def _list(self, received: Received) -> Scripted:

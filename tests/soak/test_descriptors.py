@@ -74,8 +74,8 @@ def test_reward_server_with_a_database(tmp_path: Path) -> None:
     project = make_project(tmp_path)
     project.close()
     with faulty.launched(latency=0.02) as model:
-        given = ["--verifier", "llm-judge", "-o", f"base_url={model.url}", "-o", "model=m"]
-        with launched(tmp_path, project.path, *given) as server:
+        arguments = ["--verifier", "llm-judge", "-o", f"base_url={model.url}", "-o", "model=m"]
+        with launched(tmp_path, project.path, *arguments) as server:
             server.until_ready()
 
             def drive(seconds: float, kind: str) -> int:

@@ -141,10 +141,10 @@ def repaired(folder: Path) -> str:
 def migrated(folder: Path) -> str:
     latest = migrations.latest_version() + 1
     version = int.from_bytes((folder / "p.db").read_bytes()[60:64])
-    kept = folder / f"p.db.before-version-{latest}"
-    assert version != latest or kept.exists()
-    if kept.exists():
-        assert int.from_bytes(kept.read_bytes()[60:64]) == latest - 1
+    backup = folder / f"p.db.before-version-{latest}"
+    assert version != latest or backup.exists()
+    if backup.exists():
+        assert int.from_bytes(backup.read_bytes()[60:64]) == latest - 1
     with pytest.MonkeyPatch.context() as patch:
         newer_events(patch)
         assert items(folder / "p.db") == RICH
@@ -175,7 +175,7 @@ CASES = {
 
 
 @pytest.fixture(scope="module")
-def given(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Create a project of the sample with labels, a frozen set, open slots, and files to read."""
     folder = tmp_path_factory.mktemp("given")
     with closing(sample_project(folder / "p.db")) as project:

@@ -64,9 +64,9 @@ def test_runner_waits_for_space_and_continues(command_input: CommandInput, disk:
                     break
                 time.sleep(0.1)
             disk.empty()
-            _, said = running.communicate(timeout=120)
-        assert running.returncode == 0 or "full" in said or "disk" in said
-        assert "Traceback" not in said
+            _, stderr = running.communicate(timeout=120)
+        assert running.returncode == 0 or "full" in stderr or "disk" in stderr
+        assert "Traceback" not in stderr
         if running.returncode == 0:
             break
     assert running.returncode == 0

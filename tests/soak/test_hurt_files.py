@@ -42,7 +42,7 @@ def labels(path: Path) -> dict[int, dict[str, object]]:
 def test_doctor_is_right_and_rescue_finds_every_readable_label(tmp_path: Path) -> None:
     (tmp_path / "whole").mkdir()
     whole = rich_project(tmp_path / "whole")
-    names, given = owners(whole), labels(whole)
+    names, expected = owners(whole), labels(whole)
     by_name: dict[str, list[int]] = {}
     for page, name in names.items():
         by_name.setdefault(name, []).append(page)
@@ -52,22 +52,24 @@ def test_doctor_is_right_and_rescue_finds_every_readable_label(tmp_path: Path) -
         name = sorted(by_name)[number % len(by_name)]
         page, kind = draw.choice(by_name[name]), draw.choice(KINDS)
         damage = hurt(whole, path, page, kind, number)
-        told = f"{number} {damage.kind} {name} {page}"
-        wrong += [f"{told}: doctor: {word}" for word in false_words(whole, path, examine(path))]
+        description = f"{number} {damage.kind} {name} {page}"
+        wrong += [f"{description}: doctor: {word}" for word in false_words(whole, path, examine(path))]
         out.unlink(missing_ok=True)
         try:
             found = rescue(path, out)
         except StoreError as error:
             # Without its list of tables SQLite can't read a file at all.
             if "sqlite_schema" not in {names.get(one) for one in damage.pages}:
-                wrong.append(f"{told}: {error}")
+                wrong.append(f"{description}: {error}")
             continue
         words = [*false_numbers(whole, found), *(changed_texts(whole, out) if found.is_whole else [])]
-        wrong += [f"{told}: rescue: {word}" for word in words]
+        wrong += [f"{description}: rescue: {word}" for word in words]
         back = labels(out)
-        found_by_id = readable(path, "label_events", given)
-        if any(back.get(one) != given[one] for one, row in found_by_id.items() if row == tuple(given[one].values())):
-            wrong.append(f"{told}: labels")
+        found_by_id = readable(path, "label_events", expected)
+        if any(
+            back.get(one) != expected[one] for one, row in found_by_id.items() if row == tuple(expected[one].values())
+        ):
+            wrong.append(f"{description}: labels")
     assert wrong == []
 
 
@@ -75,7 +77,7 @@ def test_doctor_is_right_and_rescue_finds_every_readable_label(tmp_path: Path) -
 def test_kill_leaves_an_intact_database_or_none(tmp_path: Path, verb: str) -> None:
     (tmp_path / "whole").mkdir()
     whole = rich_project(tmp_path / "whole")
-    given = labels(whole)
+    expected = labels(whole)
     index = next(page for page, name in owners(whole).items() if name == "label_events_subject")
     path, out = tmp_path / "p.db", tmp_path / "out.db"
     words = {"rescue": ["rescue", path, out], "repair": ["doctor", path, "--repair"]}[verb]
@@ -97,11 +99,11 @@ def test_kill_leaves_an_intact_database_or_none(tmp_path: Path, verb: str) -> No
             running.send_signal(signal.SIGKILL)
         if out.exists():
             assert examined(out) == []
-            assert labels(out) == given
+            assert labels(out) == expected
         if verb == "repair":
             assert {finding.name for finding in examine(path) if not finding.ok} <= {"integrity"}
         else:
-            assert labels(path) == given
+            assert labels(path) == expected
     assert ended < KILLS
     subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
     assert not list(tmp_path.glob(".*.part"))

@@ -40,9 +40,9 @@ def home(tmp_path: Path, real_file: Path) -> Project:
     keys = project.database.reader().execute("SELECT key FROM completions ORDER BY id").fetchall()
     lines = [
         f'{{"completion_id": "{key}", "annotator": "{name}", "created_at": "2025-05-0{day}T00:00:00Z", '
-        f'"verdict": {said}}}'
+        f'"verdict": {label}}}'
         for day, name in ((1, "ann"), (2, "bob"))
-        for (key,), said in zip(keys, cycle(SAID[: day + 2]), strict=False)
+        for (key,), label in zip(keys, cycle(SAID[: day + 2]), strict=False)
     ]
     (tmp_path / "labels.jsonl").write_text("\n".join(lines), encoding="utf-8")
     assert import_labels(project, tmp_path / "labels.jsonl").imported == 2 * len(keys)

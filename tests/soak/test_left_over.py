@@ -50,7 +50,7 @@ def _parts(folder: Path) -> list[str]:
 
 @pytest.mark.parametrize("what", ["publish", "import new", "import"])
 def test_kill_leaves_all_or_nothing(tmp_path: Path, what: str) -> None:
-    given = prepare(tmp_path)
+    template = prepare(tmp_path)
     rows = [
         {"question_id": f"k{n}", "completion_id": f"k{n}", "question": f"{n}?", "answer": "1", "completion": "x" * 900}
         for n in range(ROWS)
@@ -60,7 +60,7 @@ def test_kill_leaves_all_or_nothing(tmp_path: Path, what: str) -> None:
     place.mkdir()
     chance, killed, left = random.Random(what), 0, 0
     commands: dict[str, list[object]] = {
-        "publish": ["publish", given.folder / "p.db", "small", place / "out", "--force"],
+        "publish": ["publish", template.folder / "p.db", "small", place / "out", "--force"],
         "import new": ["import", place / "new.db", tmp_path / "many.jsonl"],
         "import": ["import", place / "there.db", tmp_path / "many.jsonl", "--dataset", "more"],
     }
@@ -70,7 +70,7 @@ def test_kill_leaves_all_or_nothing(tmp_path: Path, what: str) -> None:
             if path.name.startswith(("new.db", "there.db")):
                 path.unlink() if path.is_file() else None
         if what == "import":
-            (place / "there.db").write_bytes((given.folder / "p.db").read_bytes())
+            (place / "there.db").write_bytes((template.folder / "p.db").read_bytes())
 
     fresh()
     lasts = _done(commands[what])

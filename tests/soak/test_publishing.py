@@ -41,7 +41,7 @@ def test_kill_leaves_a_complete_folder_or_none(tmp_path: Path) -> None:
     project.close()
     out = tmp_path / "out"
     command = [sys.executable, "-m", "workbench", "publish", str(project.path), "small", str(out), "--force"]
-    kept: set[bytes] = set()
+    cards: set[bytes] = set()
     for step in range(40):
         with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as running:
             time.sleep(0.05 * step)
@@ -49,7 +49,7 @@ def test_kill_leaves_a_complete_folder_or_none(tmp_path: Path) -> None:
         if out.exists():
             checked = subprocess.run(["sha256sum", "-c", "--quiet", "checksums.txt"], cwd=out, check=False)
             assert checked.returncode == 0
-            kept.add((out / "manifest.json").read_bytes())
+            cards.add((out / "manifest.json").read_bytes())
     assert subprocess.run(command, check=False).returncode == 0
-    assert kept <= {(out / "manifest.json").read_bytes()}
+    assert cards <= {(out / "manifest.json").read_bytes()}
     assert not [path for path in tmp_path.glob(".out.*") if not path.name.endswith(".part")]

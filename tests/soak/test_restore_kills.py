@@ -214,10 +214,10 @@ def test_restores_during_writes_lose_no_acknowledged_label(tmp_path: Path) -> No
         with closing(Database(file)) as database:
             assert database.reader().execute("PRAGMA integrity_check").fetchone() == ("ok",)
             there |= {name for (name,) in database.reader().execute("SELECT name FROM models")}
-    said = set((tmp_path / "acknowledged").read_text(encoding="ascii").split())
-    print("writers that come and go", dict(found), len(said), "acknowledged", len(said - there), "lost")
-    assert said <= there
-    assert said
+    reported = set((tmp_path / "acknowledged").read_text(encoding="ascii").split())
+    print("writers that come and go", dict(found), len(reported), "acknowledged", len(reported - there), "lost")
+    assert reported <= there
+    assert reported
 
 
 @pytest.mark.soak
@@ -227,20 +227,20 @@ def test_restore_never_replaces_a_database_in_use(tmp_path: Path) -> None:
     backup(project.database, tmp_path / "copy.db")
     project.close()
     command = [sys.executable, "-c", WRITER, str(path), str(tmp_path / "stop"), "stays"]
-    said = 0
+    acknowledged = 0
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as writer:
         assert writer.stdin
         assert writer.stdout
         while writer.stdout.readline():
-            said += 1
+            acknowledged += 1
             with pytest.raises(StoreError, match="is in use"):
                 restore_backup(tmp_path / "copy.db", path)
-            if said == 60:
+            if acknowledged == 60:
                 (tmp_path / "stop").touch()
-            if said % 3 == 0:
+            if acknowledged % 3 == 0:
                 writer.stdin.write(b"\n")
                 writer.stdin.flush()
-    assert (writer.returncode, said) == (0, 60)
+    assert (writer.returncode, acknowledged) == (0, 60)
     with closing(open_project(path)) as again:
         assert again.database.reader().execute("SELECT count(*) FROM models").fetchone() == (60,)
     assert not list(tmp_path.glob("p.db.before-restore-*"))

@@ -31,16 +31,16 @@ def test_fifty_kills_lose_and_repeat_nothing_stored(tmp_path: Path, monkeypatch:
     options = {"ms": "5", "journal": str(journal)}
     rows = [{**row, "completion": f"later {number}"} for number, row in enumerate(numbered(ITEMS))]
     with runner_ends(make_project(tmp_path, rows)) as project:
-        kept: set[int] = set()
+        stored_before: set[int] = set()
         read = 0
         for _ in range(KILLS):
             info = start(project, kind, options, workers=2)
             kill(until_writing(project, info.run, ITEMS))
-            asked = journal.read_bytes().split(b"\n")
-            assert not kept & {int(item) for item in asked[read:-1]}
+            requests = journal.read_bytes().split(b"\n")
+            assert not stored_before & {int(item) for item in requests[read:-1]}
             now = stored(project, info.run)
-            assert kept < now
-            kept, read = now, len(asked) - 1
+            assert stored_before < now
+            stored_before, read = now, len(requests) - 1
         hurry()
         ended = wait(project, start(project, kind, options, workers=2).run)
         assert (ended.state, ended.done, len(stored(project, ended.run))) == ("complete", ITEMS, ITEMS)

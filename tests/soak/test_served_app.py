@@ -276,9 +276,9 @@ class Trainer:
 
     async def gets(self, kind: str, more: int = 5) -> None:
         """Wait until more requests have ended this way."""
-        wanted = self.counts[kind] + more
+        goal = self.counts[kind] + more
         async with asyncio.timeout(PATIENCE_S):
-            while self.counts[kind] < wanted:
+            while self.counts[kind] < goal:
                 await asyncio.sleep(0.02)
 
     async def _ask(self) -> None:

@@ -35,16 +35,16 @@ def test_kills_repeat_only_calls_in_flight_and_list_each(tmp_path: Path, monkeyp
     install_plugin(tmp_path, monkeypatch)
     items = 3_000
     with runner_ends(make_project(tmp_path, rows(items))) as project, launched(latency=1.0) as stub:
-        kept: dict[str, int] = {}
+        stored_counts: dict[str, int] = {}
         for _ in range(KILLS):
             begun = start(project, VERIFIER, options(stub.url, concurrency=AT_ONCE))
             kill(until_writing(project, begun.run, items))
             seen = stub.counts()["requests_by_hash"]
             now = {request: seen[request] for request in stored_requests(project)}
-            assert kept.items() < now.items()
-            kept = now
+            assert stored_counts.items() < now.items()
+            stored_counts = now
         ended = wait(project, start(project, VERIFIER, options(stub.url, concurrency=AT_ONCE)).run)
         assert (ended.state, ended.done) == ("complete", items)
-        check_kills(project, ended.run, stub, kept, KILLS * AT_ONCE)
+        check_kills(project, ended.run, stub, stored_counts, KILLS * AT_ONCE)
         assert run_info(project, ended.run).usage is not None
         assert project.database.reader().execute("PRAGMA integrity_check").fetchone() == ("ok",)

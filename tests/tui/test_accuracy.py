@@ -294,12 +294,12 @@ async def test_undecided_items_outside_the_protocol_are_counted_separately(proje
 
 
 def test_key_cycles_the_properties_not_yet_chosen() -> None:
-    asked = SheetQuery(by="source", path=(Condition("type", "=", "A"), Condition("domain", "=", "d")))
+    query = SheetQuery(by="source", path=(Condition("type", "=", "A"), Condition("domain", "=", "d")))
     free = ("subtype", "source", "model", "language", "difficulty", "dataset", "reason", "length")
-    assert set(asked.free(GROUPS)) == set(free)
-    assert asked.inside("s", "length").outside() == (asked, "s")
-    assert asked.conditions_of(None) == (Condition("type", "=", "A"), Condition("domain", "=", "d"))
-    assert asked.words_of("s") == "A - Numeric Values · d · s"
+    assert set(query.free(GROUPS)) == set(free)
+    assert query.inside("s", "length").outside() == (query, "s")
+    assert query.conditions_of(None) == (Condition("type", "=", "A"), Condition("domain", "=", "d"))
+    assert query.words_of("s") == "A - Numeric Values · d · s"
 
 
 async def test_switches_cycle(project: Project) -> None:
@@ -394,13 +394,13 @@ async def test_headline_covers_all_verifiers_and_foot_the_cell(project: Project)
 async def test_screen_opens_with_its_summary_and_the_worst_group_first(project: Project, size: tuple[int, int]) -> None:
     async with opened(project, size=size) as (app, pilot):
         await press(pilot, *":y", "enter")
-        said = app.screen.query_one("#accuracy-conclusion")
+        summary = app.screen.query_one("#accuracy-conclusion")
         assert " ".join(text_of(app, "#accuracy-conclusion").split()) == " ".join(
             conclusion(accuracy(project, by="type"))
         )
-        assert said.region.y < app.screen.query_one("#accuracy-caption").region.y
-        assert isinstance(said, Static)
-        assert said.get_content_height(said.size, app.size, said.size.width) <= said.size.height, (
+        assert summary.region.y < app.screen.query_one("#accuracy-caption").region.y
+        assert isinstance(summary, Static)
+        assert summary.get_content_height(summary.size, app.size, summary.size.width) <= summary.size.height, (
             "all of it is in sight"
         )
         source = app.screen.query_one("#accuracy-detail", VirtualTable).source
@@ -419,10 +419,10 @@ async def test_whole_summary_is_visible_at_80_columns(tmp_path: Path) -> None:
         add_run(project, f"the regular expression of {whose}", wrong)
     async with opened(project, size=(80, 24)) as (app, pilot):
         await press(pilot, *":y", "enter")
-        said = app.screen.query_one("#accuracy-conclusion", Static)
-        needed = said.get_content_height(said.content_size, app.size, said.content_size.width)
+        summary = app.screen.query_one("#accuracy-conclusion", Static)
+        needed = summary.get_content_height(summary.content_size, app.size, summary.content_size.width)
         assert needed > 3
-        assert said.content_size.height == needed
+        assert summary.content_size.height == needed
 
 
 async def test_verifier_with_an_unfinished_run_is_not_compared(tmp_path: Path) -> None:

@@ -264,7 +264,7 @@ async def test_unfinished_run_is_excluded_from_the_summary(tmp_path: Path) -> No
     add_run(project, "begun", dict.fromkeys(range(2, 42, 2), Outcome.CORRECT), complete=False, items=80)
     async with opened(project) as (app, pilot):
         await press(pilot, *":y", "enter")
-        said = text_of(app, "#accuracy-conclusion")
-        assert "whole" in said
-        assert "begun" not in said
+        conclusion = text_of(app, "#accuracy-conclusion")
+        assert "whole" in conclusion
+        assert "begun" not in conclusion
         assert "begun" in names(app)

@@ -167,10 +167,10 @@ def test_caption_names_protocol_gold_and_unfinished_runs() -> None:
     assert "MCC" in str(caption(SMALL, FIGURES["mcc"]))
     assert "gold final (100 imported)" in str(caption(SMALL, ACCURACY))
     origins = {"adjudicated": 104, "agreed": 557, "imported": 1_150, "none": 11, "conflict": 22}
-    told = str(caption(structs.replace(SMALL, gold=origins), ACCURACY)).splitlines()
-    assert len(told) == 2
-    assert "22 conflict" in told[1]
-    assert max(map(len, told)) <= 78, "whole at 80 columns"
+    lines = str(caption(structs.replace(SMALL, gold=origins), ACCURACY)).splitlines()
+    assert len(lines) == 2
+    assert "22 conflict" in lines[1]
+    assert max(map(len, lines)) <= 78, "whole at 80 columns"
     assert notes(SMALL).splitlines() == ["• One thing.", "• slow has been judged to 99 %: its metrics still change."]
     sheet = AccuracySheet(SMALL)
     assert "Δ -30.0 points, q .010" in str(cell_sentence(SMALL, sheet.row("judge", "A")))

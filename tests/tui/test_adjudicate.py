@@ -122,12 +122,12 @@ async def test_both_labels_are_shown_without_names(project: Project, size: tuple
 
 
 @pytest.mark.few(2)
-@pytest.mark.parametrize(("width", "beside"), [(80, False), (99, False), (100, True), (160, True)])
-async def test_labels_are_side_by_side_on_wide_terminals(project: Project, width: int, beside: bool) -> None:
+@pytest.mark.parametrize(("width", "side_by_side"), [(80, False), (99, False), (100, True), (160, True)])
+async def test_labels_are_side_by_side_on_wide_terminals(project: Project, width: int, side_by_side: bool) -> None:
     async with adjudicating(project, size=(width, 30)) as (app, pilot):
         one, other = (found.region for found in screen(app).query(".opinion"))
-        assert (one.y == other.y) is beside
-        assert (one.x == other.x) is not beside
+        assert (one.y == other.y) is side_by_side
+        assert (one.x == other.x) is not side_by_side
         await pilot.resize_terminal(180 - width, 30)
         await settle(pilot)
         one, other = (found.region for found in screen(app).query(".opinion"))
@@ -208,11 +208,11 @@ async def test_one_key_adopts_a_whole_label(project: Project, key: str, letter: 
         assert subject(app) == 1
         current = screen(app)._current
         assert current is not None
-        said = next(one for one in current.conflict.opinions if one.letter == letter)
+        opinion = next(one for one in current.conflict.opinions if one.letter == letter)
         await press(pilot, key)
     stored = "SELECT verdict, exclusion_reason, tags, keys FROM label_events WHERE kind = 'adjudication'"
-    tags = '["guessed"]' if said.tags else None
-    assert rows(project, stored) == [(said.value, said.reason or None, tags, 1)]
+    tags = '["guessed"]' if opinion.tags else None
+    assert rows(project, stored) == [(opinion.value, opinion.reason or None, tags, 1)]
 
 
 async def test_reopened_decision_is_shown(project: Project) -> None:
@@ -378,7 +378,7 @@ async def test_unsuitable_with_a_reason_and_a_note(project: Project) -> None:
 
 
 @pytest.mark.soak
-async def test_a_skipped_conflict_comes_at_the_end(project: Project) -> None:
+async def test_skipped_conflict_moves_to_the_end(project: Project) -> None:
     async with adjudicating(project) as (app, pilot):
         first = subject(app)
         await press(pilot, "l")
@@ -388,7 +388,7 @@ async def test_a_skipped_conflict_comes_at_the_end(project: Project) -> None:
 
 
 @pytest.mark.soak
-async def test_a_side_is_taken_in_one_key_in_a_conflict_on_the_type_too(project: Project) -> None:
+async def test_one_key_adopts_a_side_of_a_type_conflict(project: Project) -> None:
     ben = AnnotationSession(project, "ben")
     ben.submit(ben.open(1), Answer(subtype="B3"))
     ben.close()
@@ -415,7 +415,7 @@ async def test_types_are_settled_in_three_keys(project: Project) -> None:
         assert rows(project, "SELECT state, subtype FROM item_states WHERE completion_id = 1") == [("final", "B3")]
 
 
-async def test_a_label_that_changed_meanwhile_is_shown_first(project: Project) -> None:
+async def test_concurrently_changed_label_is_shown_first(project: Project) -> None:
     async with adjudicating(project) as (app, pilot):
         first = subject(app)
         ben = AnnotationSession(project, "ben")
@@ -450,7 +450,7 @@ async def test_conflicts_that_come_later_appear(project: Project) -> None:
         assert subject(app) == 2
 
 
-async def test_a_decision_that_contradicts_its_marks_is_asked_about(project: Project) -> None:
+async def test_decision_that_contradicts_its_marks_is_confirmed(project: Project) -> None:
     app = WorkbenchApp(project, "chen")
     async with app.run_test(size=(80, 24), notifications=True) as pilot:
         app.open_screen("adjudicate")
@@ -461,7 +461,7 @@ async def test_a_decision_that_contradicts_its_marks_is_asked_about(project: Pro
         assert [verdict for _, verdict in decisions(project)] == ["incorrect"]
 
 
-async def test_the_last_one_says_how_many_are_settled(project: Project) -> None:
+async def test_last_conflict_says_how_many_are_resolved(project: Project) -> None:
     async with adjudicating(project) as (app, pilot):
         for _ in range(20):
             if screen(app)._current is None:
@@ -471,16 +471,16 @@ async def test_the_last_one_says_how_many_are_settled(project: Project) -> None:
 
 
 @pytest.mark.soak
-async def test_what_the_last_one_was_stays_in_sight_until_there_is_a_conflict_again(project: Project) -> None:
+async def test_last_decision_stays_visible_until_the_next_conflict(project: Project) -> None:
     async with adjudicating(project) as (app, pilot):
         while screen(app)._current is not None:
             await press(pilot, "0")
-        said = seen(app)
-        assert "That was the last one: " in said
-        assert "saved ✓ incorrect" in said
+        opinion = seen(app)
+        assert "That was the last one: " in opinion
+        assert "saved ✓ incorrect" in opinion
         screen(app)._retry_if_empty()
         await settle(pilot)
-        assert seen(app) == said
+        assert seen(app) == opinion
         await press(pilot, "z")
         assert "That was the last one" not in seen(app)
         await press(pilot, "l")
@@ -489,14 +489,14 @@ async def test_what_the_last_one_was_stays_in_sight_until_there_is_a_conflict_ag
         assert "saved ✓" not in seen(app)
 
 
-def test_who_labelled_is_no_third_person_at_the_form(project: Project) -> None:
+def test_annotator_of_the_item_cannot_adjudicate_it(project: Project) -> None:
     with pytest.raises(UsageError, match="has labelled the items in conflict"):
         require_third(project, "amira")
     require_third(project, "somebody new")
     require_third(project, "chen")
 
 
-async def test_a_second_window_asks_before_it_replaces_a_decision(project: Project) -> None:
+async def test_second_window_asks_before_replacing_a_decision(project: Project) -> None:
     async with adjudicating(project) as (app, pilot):
         at = subject(app)
         other = AdjudicationSession(project, "chen")

@@ -105,20 +105,20 @@ async def test_shared_items_that_do_not_count_are_mentioned(tmp_path: Path) -> N
     record.say("bob", 1, "c", unblinded=True)
     async with opened(record.project) as (app, pilot):
         await press(pilot, *":g", "enter")
-        said = text_of(app, "#agreement-head")
-        assert "No item has two labels that count; 1 unblinded label left out" in said
-        assert "people open the project under their own name" in said
+        head = text_of(app, "#agreement-head")
+        assert "No item has two labels that count; 1 unblinded label left out" in head
+        assert "people open the project under their own name" in head
 
 
-async def test_without_blind_labels_the_screen_explains_what_to_do(tmp_path: Path) -> None:
+async def test_screen_without_blind_labels_explains_what_to_do(tmp_path: Path) -> None:
     record = Record(make_project(tmp_path, numbered(4)))
     for name in ("ann", "bob"):
         record.say(name, 1, "c", unblinded=True)
     async with opened(record.project) as (app, pilot):
         await press(pilot, *":g", "enter")
-        said = text_of(app, "#agreement-head")
-        assert "No labels count yet: 2 labels, all unblinded." in said
-        assert "people open the project under their own name" in said
+        head = text_of(app, "#agreement-head")
+        assert "No labels count yet: 2 labels, all unblinded." in head
+        assert "people open the project under their own name" in head
     shown = agreement_text(agreement(record.project))
     assert "No labels count yet: 2 labels, all unblinded." in shown
     assert "workbench open DB --as NAME" in shown
@@ -238,8 +238,8 @@ async def test_screen_without_labels_says_what_to_do(tmp_path: Path, size: tuple
         await press(pilot, *":g", "enter")
         screen = await drawn(app, pilot)
         assert "0 items" in text_of(app, "#agreement-head")
-        said = " ".join(text_of(app, "#agreement-head").split())
-        assert said.startswith("There are no labels yet. The command Assign")
+        head = " ".join(text_of(app, "#agreement-head").split())
+        assert head.startswith("There are no labels yet. The command Assign")
         assert screen.query_one("#agreement-head").region.height <= 6
         tables = [*screen.query(VirtualTable)]
         assert not any(table.display for table in tables)
@@ -306,9 +306,9 @@ async def test_screen_opens_with_the_meaning_of_agreement(tmp_path: Path) -> Non
     project = labelled(tmp_path)
     async with opened(project) as (app, pilot):
         await press(pilot, *":g", "enter")
-        said = agreement_sentence(agreement(project))
-        assert " ".join(text_of(app, "#agreement-head").split()).startswith(said)
-        assert said.startswith("Annotators agree on ")
+        head = agreement_sentence(agreement(project))
+        assert " ".join(text_of(app, "#agreement-head").split()).startswith(head)
+        assert head.startswith("Annotators agree on ")
         assert app.screen.query_one("#agreement-head").region.y == 1
 
 

@@ -195,9 +195,9 @@ async def test_focused_text_yields_keys_that_the_keymap_moves(tmp_path: Path) ->
         await opened.settle()
         assert opened.app.focused is completion
         # It keeps the keys that the keymap did not move.
-        kept = {key for key, found in opened.app.screen.active_bindings.items() if found.node is completion}
-        kept.discard(NO_KEY)
-        assert kept == {"pageup", "pagedown", "ctrl+u", "ctrl+d", "home", "end"}
+        remaining = {key for key, found in opened.app.screen.active_bindings.items() if found.node is completion}
+        remaining.discard(NO_KEY)
+        assert remaining == {"pageup", "pagedown", "ctrl+u", "ctrl+d", "home", "end"}
         await opened.press("k")
         assert [verdict for _, verdict in labels(project)] == ["correct"]
         # A key without another use still belongs to the text.
@@ -212,11 +212,11 @@ def key_of(app: WorkbenchApp, action: str) -> str | None:
 async def test_keymap_errors_name_the_file(tmp_path: Path) -> None:
     settings = Settings(keymap={"app.hlep": "f6", "home.browse": "1", "runs.start": ""})
     async with opened(make_project(tmp_path), settings=settings) as (app, _):
-        told = notices(app)
-        assert len(told) == 3
-        assert all(str(tmp_path / "workbench.toml") in notice for notice in told)
-        assert any("'app.hlep' is not an action. Did you mean 'app.help'?" in notice for notice in told)
-        assert any("'1'" in notice and "home.browse" in notice and "home.matter-1" in notice for notice in told)
+        notices_text = notices(app)
+        assert len(notices_text) == 3
+        assert all(str(tmp_path / "workbench.toml") in notice for notice in notices_text)
+        assert any("'app.hlep' is not an action. Did you mean 'app.help'?" in notice for notice in notices_text)
+        assert any("'1'" in notice and "home.browse" in notice and "home.matter-1" in notice for notice in notices_text)
 
 
 ONE = Action("one.go", "g", "go", "Go", "Go.")

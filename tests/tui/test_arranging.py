@@ -57,8 +57,8 @@ ROWS = [row(1, "Alpha one", 0.9, 1_200), row(2, "beta", 0.25, 30), row(3, "[red]
 )
 def test_conditions_apply_to_the_shown_values(line: str, found: list[int]) -> None:
     conditions = read_line(line, COLUMNS)
-    wanted = row_filter(conditions, COLUMNS)
-    assert [one.id for one in ROWS if wanted(one)] == found
+    filter_of_rows = row_filter(conditions, COLUMNS)
+    assert [one.id for one in ROWS if filter_of_rows(one)] == found
     assert read_line(" ".join(map(condition_text, conditions)), COLUMNS) == conditions, "typed back they mean the same"
 
 

@@ -150,7 +150,7 @@ async def test_types_are_not_derived_without_items(tmp_path: Path) -> None:
     async with opened(make_project(tmp_path)) as (app, pilot):
         await press(pilot, "t")
         screen_of(app, HomeScreen)
-        assert any("There are no items yet" in said for said in notices(app))
+        assert any("There are no items yet" in text for text in notices(app))
 
 
 @pytest.mark.soak
@@ -191,7 +191,7 @@ async def test_type_column_of_the_file_precedes_the_form_of_references(tmp_path:
         await press(pilot, "space")
         await press(pilot, "ctrl+r")
         await until(pilot, lambda: app.screen is not screen)
-        assert any("11 types accepted" in said and "1 question stays without a type" in said for said in notices(app))
+        assert any("11 types accepted" in text and "1 question stays without a type" in text for text in notices(app))
 
 
 FORMS = {
@@ -207,4 +207,4 @@ def test_type_is_derived_from_the_form_of_a_reference(reference: str) -> None:
 
 
 def test_options_are_choices() -> None:
-    assert [subtype_by_form("Which: (A) x (B) y (C) z?", said) for said in ("B", "A, C")] == ["C1", "C2"]
+    assert [subtype_by_form("Which: (A) x (B) y (C) z?", text) for text in ("B", "A, C")] == ["C1", "C2"]

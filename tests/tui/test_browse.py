@@ -266,7 +266,7 @@ async def test_names_are_shown_as_text_everywhere(tmp_path: Path) -> None:
 
 
 @pytest.mark.soak
-async def test_a_thousand_items_of_many_kinds(tmp_path: Path) -> None:
+async def test_thousand_items_of_many_kinds(tmp_path: Path) -> None:
     project = open_project(build(tmp_path / "s.db", 1_000))
     async with browsing(project) as (app, pilot):
         await press(pilot, "end")

@@ -138,11 +138,11 @@ async def test_first_search_of_a_large_project_builds_an_index(
 ) -> None:
     monkeypatch.setattr(searching, "WORTH", 2)
     monkeypatch.setattr(text_index, "_MAX_CHARACTERS", 0)
-    told: list[str] = []
+    remarks: list[str] = []
     say = TitleBar.say
 
     def listened(bar: TitleBar, remark: str) -> None:
-        told.append(remark)
+        remarks.append(remark)
         say(bar, remark)
 
     monkeypatch.setattr(TitleBar, "say", listened)
@@ -150,7 +150,7 @@ async def test_first_search_of_a_large_project_builds_an_index(
         await until(pilot, text_index.path(project.path).exists)
         await settle(pilot)
         await until(pilot, lambda: app.screen.query_one(TitleBar).remark == "1 of 2  ·  /walrus")
-        assert any(remark.endswith("/walrus  ·  index 67 % built") for remark in told)
+        assert any(remark.endswith("/walrus  ·  index 67 % built") for remark in remarks)
         assert text_index.path(project.path).exists()
         add_items(project.database, [{"completion_id": "d", "completion": "another walrus"}])
         await press(pilot, "r")

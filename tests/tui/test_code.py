@@ -467,6 +467,6 @@ async def test_help_explains_terms_of_code(tmp_path: Path) -> None:
         await settle(pilot)
         await press(pilot, "question_mark")
         assert isinstance(app.screen, HelpScreen)
-        said = "\n".join(line.text for line in app.screen.listed)
+        help_text = "\n".join(line.text for line in app.screen.listed)
         for word in ("suite", "pattern", "forgeable", "L1 L2 L3", "excluded"):
-            assert word in said
+            assert word in help_text

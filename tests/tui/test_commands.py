@@ -16,7 +16,7 @@ from workbench.app.tui.screens.verb import VerbScreen
 
 @pytest.mark.few(5)
 @pytest.mark.parametrize(
-    ("typed", "wanted"),
+    ("typed", "command_name"),
     [
         ("suspect test", "Exclude"),
         ("exclude test", "Exclude"),
@@ -30,12 +30,12 @@ from workbench.app.tui.screens.verb import VerbScreen
         ("pairs train", "Training file …"),
     ],
 )
-async def test_command_is_found_by_words_of_its_description(tmp_path: Path, typed: str, wanted: str) -> None:
+async def test_command_is_found_by_words_of_its_description(tmp_path: Path, typed: str, command_name: str) -> None:
     async with opened(solved_project(tmp_path)) as (app, pilot):
         app.push_screen(CodeProblemScreen(1))
         await settle(pilot)
         found = [str(hit.text) async for hit in DescribedCommands(app.screen).search(typed)]
-        assert wanted in found
+        assert command_name in found
         assert len(found) == len(set(found))
 
 
@@ -62,7 +62,7 @@ async def test_training_file_is_found_among_outputs_of_code(tmp_path: Path) -> N
         await press(pilot, "escape", ":", "o", "enter", "e")
         menu = app.screen.query_one(OptionList)
         offered = [str(menu.get_option_at_index(place).prompt) for place in range(menu.option_count)]
-        places = [place for place, said in enumerate(offered) if "training file" in said]
+        places = [place for place, text in enumerate(offered) if "training file" in text]
         assert len(places) == 1
         menu.highlighted = places[0]
         await press(pilot, "enter")

@@ -187,7 +187,7 @@ async def test_every_metric_has_its_interval_immediately(tmp_path: Path) -> None
 
 
 @pytest.mark.soak
-async def test_a_and_b_are_chosen_from_a_list(tmp_path: Path) -> None:
+async def test_both_verifiers_are_chosen_from_a_list(tmp_path: Path) -> None:
     project = project_of_two(tmp_path)
     add_run(project, "third", dict.fromkeys(range(1, 13), Outcome.CORRECT))
     async with opened(project) as (app, pilot):

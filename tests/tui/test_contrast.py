@@ -81,7 +81,7 @@ def test_every_outcome_and_scale_step_has_a_unique_sign() -> None:
 async def test_screens_without_colours_have_the_same_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     project = judged_project(tmp_path)
 
-    async def said() -> dict[str, list[str]]:
+    async def texts_by_screen() -> dict[str, list[str]]:
         found = {}
         async with opened(project, size=(80, 24)) as (app, pilot):
             for name in ("browse", "accuracy", "compare", "disagreements", "triage", "runs"):
@@ -91,9 +91,9 @@ async def test_screens_without_colours_have_the_same_text(tmp_path: Path, monkey
                 found[name] = ["".join(part.text for part in strip) for strip in strips]
         return found
 
-    coloured = await said()
+    coloured = await texts_by_screen()
     monkeypatch.setenv("NO_COLOR", "1")
-    assert await said() == coloured
+    assert await texts_by_screen() == coloured
 
 
 @pytest.mark.parametrize("theme", ["ansi-dark", "ansi-light"])

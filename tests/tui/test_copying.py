@@ -143,15 +143,15 @@ async def test_text_is_also_written_to_a_file_without_a_program(
     async with opened(project) as (app, pilot):
         await browse(app, pilot)
         await take(pilot, "u")
-        kept = project.path.with_name(f"{project.path.stem}-copied.txt")
+        copy = project.path.with_name(f"{project.path.stem}-copied.txt")
         assert app.clipboard == ITEM["question"]
-        assert kept.read_bytes() == ITEM["question"].encode()
+        assert copy.read_bytes() == ITEM["question"].encode()
         (notice,) = notices(app)
         assert notice.startswith("Possibly copied")
         assert "does not confirm" in notice
-        assert str(kept) in notice
+        assert str(copy) in notice
         await take(pilot, "f")
-        assert kept.read_text("utf-8") == ITEM["reference"], "one file, the newest text"
+        assert copy.read_text("utf-8") == ITEM["reference"], "one file, the newest text"
 
 
 async def test_served_app_writes_no_file_and_starts_no_program(

@@ -51,7 +51,7 @@ async def disagreements(
         yield app.screen, pilot
 
 
-def wanted(screen: DisagreementsScreen) -> QueueRequest:
+def request_of(screen: DisagreementsScreen) -> QueueRequest:
     return screen.asked
 
 
@@ -155,7 +155,7 @@ async def test_menu_counts_the_queues_and_a_number_chooses_one(project: Project)
         assert prompts[0][:4] == ["1", "●", "verifier-gold", "4"]
         assert prompts[6][:3] == ["7", "annotators", "0"]
         await press(pilot, "2")
-        assert wanted(screen).queue == "verifiers"
+        assert request_of(screen).queue == "verifiers"
         assert sorted(order(screen)) == [1, 2, 3, 4]
         assert "verifiers" in text_of(screen.app, "#queue-text")
 
@@ -175,10 +175,10 @@ async def test_screen_opens_the_first_queue_with_items(tmp_path: Path) -> None:
     add_run(made, "alpha", dict.fromkeys(range(1, 5), YES))
     add_run(made, "beta", {1: NO, 2: YES, 3: YES, 4: YES})
     async with disagreements(made) as (screen, pilot):
-        assert wanted(screen).queue != QueueRequest().queue
+        assert request_of(screen).queue != QueueRequest().queue
         assert order(screen) == [1]
         await press(pilot, "w", "1")
-        assert (wanted(screen).queue, order(screen)) == (QueueRequest().queue, [])
+        assert (request_of(screen).queue, order(screen)) == (QueueRequest().queue, [])
 
 
 async def test_screen_without_verifiers_says_what_to_run(tmp_path: Path) -> None:
@@ -187,7 +187,7 @@ async def test_screen_without_verifiers_says_what_to_run(tmp_path: Path) -> None
         assert [notice for notice in notices(screen.app) if notice.endswith("complete run yet. Start one: Verify (^p)")]
         assert not [notice for notice in notices(screen.app) if "workbench" in notice]
         await press(pilot, "enter", "n", "h", "w", "7")
-        assert wanted(screen).queue == "annotators"
+        assert request_of(screen).queue == "annotators"
         assert order(screen) == []
         assert not [notice for notice in notices(screen.app) if "usage" in notice]
 
@@ -195,13 +195,13 @@ async def test_screen_without_verifiers_says_what_to_run(tmp_path: Path) -> None
 async def test_verifiers_are_chosen_from_a_list(project: Project) -> None:
     async with disagreements(project) as (screen, pilot):
         await press(pilot, "v", "2", "enter")
-        assert wanted(screen).verifiers == ("alpha", "gamma")
+        assert request_of(screen).verifiers == ("alpha", "gamma")
         assert sorted(order(screen)) == [1, 2]
         assert "2 of 3 verifiers" in remark(screen)
         await press(pilot, "v", "space", "escape")
-        assert wanted(screen).verifiers == ("alpha", "gamma")
+        assert request_of(screen).verifiers == ("alpha", "gamma")
         await press(pilot, "v", "asterisk", "asterisk", "enter")
-        assert wanted(screen).verifiers == ()
+        assert request_of(screen).verifiers == ()
         assert sorted(order(screen)) == [1, 2, 3, 4]
 
 
@@ -209,7 +209,7 @@ async def test_verifiers_are_chosen_from_a_list(project: Project) -> None:
 async def test_rows_against_one_verifier_can_be_listed(project: Project) -> None:
     async with disagreements(project) as (screen, pilot):
         await press(pilot, "V", "2")
-        assert wanted(screen).against == "beta"
+        assert request_of(screen).against == "beta"
         assert sorted(order(screen)) == [1, 2, 3, 4]
         await press(pilot, "V", "1")
         assert sorted(order(screen)) == [1, 2]
@@ -221,10 +221,10 @@ async def test_rows_against_one_verifier_can_be_listed(project: Project) -> None
         await press(pilot, "V", "2")
         assert sorted(order(screen)) == [3, 4]
         await press(pilot, "escape")
-        assert wanted(screen).against == ""
+        assert request_of(screen).against == ""
         assert sorted(order(screen)) == [1, 2, 3, 4]
         await press(pilot, "V", "1", "V", "0")
-        assert wanted(screen).against == ""
+        assert request_of(screen).against == ""
 
 
 @pytest.mark.soak
@@ -233,14 +233,14 @@ async def test_key_cycles_the_size_of_the_minority(tmp_path: Path) -> None:
     add_run(project, "delta", dict.fromkeys(range(1, 9), YES))
     async with disagreements(project) as (screen, pilot):
         await press(pilot, "at")
-        assert wanted(screen).k is None, "there is no k in this queue"
+        assert request_of(screen).k is None, "there is no k in this queue"
         await press(pilot, "w", "3")
         halves = order(screen)
         await press(pilot, "at")
-        assert wanted(screen).k == 1
+        assert request_of(screen).k == 1
         assert set(order(screen)).isdisjoint(halves)
         await press(pilot, "at")
-        assert (wanted(screen).k, order(screen)) == (2, halves)
+        assert (request_of(screen).k, order(screen)) == (2, halves)
         await press(pilot, "w", "1")
         assert order(screen), "another queue takes no k"
 
@@ -267,10 +267,10 @@ async def test_conditions_filter_and_invalid_ones_are_explained(project: Project
 async def test_changing_gold_changes_the_queue(project: Project) -> None:
     async with disagreements(project) as (screen, pilot):
         await press(pilot, "g")
-        assert (wanted(screen).gold, order(screen)) == ("people", [])
+        assert (request_of(screen).gold, order(screen)) == ("people", [])
         assert "gold people" in remark(screen)
         await press(pilot, "g")
-        assert (wanted(screen).gold, len(order(screen))) == ("imported", 4)
+        assert (request_of(screen).gold, len(order(screen))) == ("imported", 4)
 
 
 @pytest.mark.soak

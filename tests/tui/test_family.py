@@ -33,10 +33,10 @@ def project_of_three(folder: Path) -> Project:
     ]
     project = make_project(folder, rows)
     for name, ability in (("poor", 0.5), ("good", 0.95), ("alike", 0.9)):
-        said = {
+        verdicts = {
             item: OutcomeCode(int(row["gold"] is (draw.random() < ability))).outcome for item, row in enumerate(rows, 1)
         }
-        add_run(project, name, said | {1: Outcome.ABSTAIN})
+        add_run(project, name, verdicts | {1: Outcome.ABSTAIN})
     return project
 
 
@@ -45,8 +45,8 @@ def screen_of(app: WorkbenchApp) -> FamilyScreen:
     return app.screen
 
 
-async def show(app: WorkbenchApp, pilot: Pilot[None], asked: FamilyQuery | None = None) -> None:
-    await app.push_screen(FamilyScreen(asked or FamilyQuery(), comparable(app.project)))
+async def show(app: WorkbenchApp, pilot: Pilot[None], query: FamilyQuery | None = None) -> None:
+    await app.push_screen(FamilyScreen(query or FamilyQuery(), comparable(app.project)))
     await settle(pilot)
 
 

@@ -138,9 +138,9 @@ async def test_app_opened_on_a_full_disk_explains_the_missing_item(
                 other.execute("UPDATE annotators SET name = name")
         async with desk(project) as it:
             await until(it.pilot, lambda: it.screen.has_class("empty"))
-            told = text_of(it.app, "#annotate-empty")
-            assert "full" in told
-            assert "Nothing is left" not in told
+            text = text_of(it.app, "#annotate-empty")
+            assert "full" in text
+            assert "Nothing is left" not in text
             assert "not saved" not in it.title()
             disk.empty()
             await until(it.pilot, lambda: it.screen._current is not None and it.screen._seen_at is not None)

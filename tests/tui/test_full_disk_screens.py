@@ -128,9 +128,9 @@ def rows(path: Path) -> dict[str, list[object]]:
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-        wanted = {name: "" for name in tables if name not in ("changes", "assignments", "drafts")}
-        wanted["label_events"] = " WHERE kind <> 'reveal'"
-        return {name: connection.execute(f'SELECT * FROM "{name}"{of}').fetchall() for name, of in wanted.items()}
+        queries = {name: "" for name in tables if name not in ("changes", "assignments", "drafts")}
+        queries["label_events"] = " WHERE kind <> 'reveal'"
+        return {name: connection.execute(f'SELECT * FROM "{name}"{of}').fetchall() for name, of in queries.items()}
 
 
 def written_files(place: Path, begins: str) -> list[str]:

@@ -113,12 +113,12 @@ async def test_palette_has_every_action_and_every_screen(tmp_path: Path) -> None
         commands = {(command.title, command.help) for command in app.get_system_commands(app.screen)}
         # An action that only opens a screen is listed once, as that screen.
         opening = {f"app.open_screen({name!r})" for name in app.screen_names}
-        wanted = {
+        expected = {
             (action.label, action.help)
             for action in app.screen.all_actions()
             if action.id not in ("app.palette", "app.back") and action.run not in opening
         }
-        assert wanted <= commands
+        assert expected <= commands
         titles = {title for title, _ in commands}
         assert {f"Open {place.title}" for place in DESTINATIONS.values()} <= titles
 

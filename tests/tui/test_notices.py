@@ -25,9 +25,9 @@ async def test_latest_notice_is_the_last_line_and_covers_no_row(tmp_path: Path, 
     async with opened(make_project(tmp_path, numbered(60)), size=size) as (app, pilot):
         await press(pilot, *":b", "enter", "end")
         table = app.screen.query_one(VirtualTable)
-        for said, is_long in (("Something else.", False), ("One line.", False), ("More of them. " * 14, True)):
-            app.notify(said, title="Said")
-            await until(pilot, lambda: [str(one.render()) for one in shown(app)] == [f"Said: {said}"])  # noqa: B023
+        for message, is_long in (("Something else.", False), ("One line.", False), ("More of them. " * 14, True)):
+            app.notify(message, title="Said")
+            await until(pilot, lambda: [str(one.render()) for one in shown(app)] == [f"Said: {message}"])  # noqa: B023
             (notice,) = shown(app)
             assert notice.region.bottom == size[1]
             assert (notice.region != app.screen.query_one(Footer).region) == is_long

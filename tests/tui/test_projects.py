@@ -50,9 +50,9 @@ async def test_annotator_cannot_switch_projects(tmp_path: Path) -> None:
         assert not app.leaving
         await press(pilot, "question_mark")
         assert isinstance(app.screen, HelpScreen)
-        told = [line.text for line in app.screen.listed]
-        assert any("Leave the app; runs continue." in text for text in told)
-        assert not any("another" in text for text in told)
+        lines = [line.text for line in app.screen.listed]
+        assert any("Leave the app; runs continue." in text for text in lines)
+        assert not any("another" in text for text in lines)
         assert notices(app) == []
 
 

@@ -131,19 +131,19 @@ async def test_search_shows_and_marks_matches() -> None:
         assert len(marked) == 1
         assert marked[0].style is not None
         assert marked[0].style.reverse
-        said = [app.reader.border_subtitle]
+        subtitles = [app.reader.border_subtitle]
         app.reader.find_next()
         assert any("is 700" in line for line in app.lines())
-        said.append(app.reader.border_subtitle)
+        subtitles.append(app.reader.border_subtitle)
         app.reader.find_next(-1)
         assert app.reader.scroll_offset.y < 20
-        said.append(app.reader.border_subtitle)
+        subtitles.append(app.reader.border_subtitle)
         app.reader.find_next(-1)
         assert any("is 707" in line for line in app.lines())
-        said.append(app.reader.border_subtitle)
+        subtitles.append(app.reader.border_subtitle)
         assert app.reader.find("nowhere") == 0
         app.reader.find_next()
-        assert said == ["hit 1 of 3", "hit 2 of 3", "hit 1 of 3", "hit 3 of 3"]
+        assert subtitles == ["hit 1 of 3", "hit 2 of 3", "hit 1 of 3", "hit 3 of 3"]
         assert app.reader.border_subtitle == ""
 
 

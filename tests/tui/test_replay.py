@@ -64,10 +64,10 @@ async def test_judge_works_without_a_shell(project: Project, size: tuple[int, in
         assert "while this app runs" in notices(app)[-1]
         assert "79 recordings" in notices(app)[-1]
         await press(pilot, "f5")
-        said = text_of(app, ".form-tested")
-        assert said.startswith("✓")
-        assert "!" not in said
-        assert "✗" not in said
+        message = text_of(app, ".form-tested")
+        assert message.startswith("✓")
+        assert "!" not in message
+        assert "✗" not in message
         # The same server is listed again, and can be stopped.
         await press(pilot, "f7")
         assert server.url in text_of(app, "#replay-served")
@@ -130,13 +130,13 @@ async def test_palette_finds_replay(project: Project, typed: str) -> None:
         ("port", "70000", "70000 is not in the range"),
     ],
 )
-async def test_invalid_file_is_reported_at_its_field(project: Project, name: str, value: str, said: str) -> None:
+async def test_invalid_file_is_reported_at_its_field(project: Project, name: str, value: str, message: str) -> None:
     async with opened(project) as (app, pilot):
         app.open_verb("replay")
         await settle(pilot)
         field(app, name).value = value
         await press(pilot, "f4")
-        assert said in field(app, name).wrong
+        assert message in field(app, name).wrong
         assert not list(app.replays)
 
 
@@ -165,9 +165,9 @@ async def test_port_in_use_and_file_without_replies_are_reported(project: Projec
             assert field(app, "file").wrong == f"File '{tmp_path / 'nofile.jsonl'}' does not exist."
             field(app, "file").value = str(write_lines(tmp_path / "r.jsonl", [{"match": "x"}]))
             await press(pilot, "f4")
-            said = field(app, "file").wrong
-            assert said.startswith(f"{tmp_path / 'r.jsonl'} holds no recorded reply. Line 1: ")
-            assert said.count('A line is {"request"') == 1
+            message = field(app, "file").wrong
+            assert message.startswith(f"{tmp_path / 'r.jsonl'} holds no recorded reply. Line 1: ")
+            assert message.count('A line is {"request"') == 1
             field(app, "file").value = str(
                 write_lines(tmp_path / "s.jsonl", [{"match": "x"}, {"match": "x", "raw": "y"}])
             )

@@ -242,10 +242,10 @@ async def test_name_in_use_keeps_the_form_and_suggests_a_free_one(project: Proje
         field(form, "threshold").value = "0.7"
         await press(pilot, "ctrl+r")
         await until(pilot, lambda: field(form, "name").wrong)
-        said = field(form, "name").wrong
-        assert "threshold is 0.4, not 0.7" in said
-        assert "rouge-l-2 is free" in said
-        assert "--" not in said
+        text = field(form, "name").wrong
+        assert "threshold is 0.4, not 0.7" in text
+        assert "rouge-l-2 is free" in text
+        assert "--" not in text
         assert app.screen is form
         assert field(form, "threshold").value == "0.7"
         field(form, "name").value = "rouge-l-2"
@@ -364,12 +364,12 @@ async def test_verifier_is_tried_on_five_items_without_storing_anything(project:
             tried: object = app.screen
             assert isinstance(tried, TrialScreen)
             assert len(tried.shown.items) == 5
-            said = str(trial_text(tried.shown))
+            text = str(trial_text(tried.shown))
             for item in tried.shown.items:
-                assert item.question[:40] in said
+                assert item.question[:40] in text
             assert "0123456789ab" not in str(trial_text(with_long_ids(tried.shown)))
             assert f"…9ab{tried.shown.items[0].completion_id}" in str(trial_text(with_long_ids(tried.shown)))
-            assert said.count("· gold ") == said.count("reference ") == 5
+            assert text.count("· gold ") == text.count("reference ") == 5
             assert looked_at(project) == {item.id for item in tried.shown.items}, "who sees gold has looked"
             assert run_status.runs(project) == []
             await press(pilot, "escape")

@@ -25,7 +25,7 @@ OPTIONS = {"rollouts": "6", "gamma": "1", "delta": "1"}
 class Searched(NamedTuple):
     """A search's calls, verdict and trace."""
 
-    told: list[StoredCall]
+    judge_calls: list[StoredCall]
     judged: Judged
     trace: dict[str, Any]
 
@@ -33,18 +33,18 @@ class Searched(NamedTuple):
         """Create a project with this search as its only verdict; also return the verdict's run."""
         project = make_project(folder, numbered(1))
         verdict = self.judged.verdict
-        return project, add_judged(project, "[mcts]", 1, self.told, verdict=verdict, trace=self.trace)
+        return project, add_judged(project, "[mcts]", 1, self.judge_calls, verdict=verdict, trace=self.trace)
 
 
 def search_with(**options: str) -> Searched:
     coin = Coin(seed=3)
     found = judged(coin, PROBLEM, **OPTIONS, **options)
     assert found.trace is not None
-    told = [
+    judge_calls = [
         StoredCall(step, f"{step} {sample}", f"[/]{place}", sample)
         for place, (step, _, sample, _) in enumerate(coin.calls)
     ]
-    return Searched(told, found, found.trace)
+    return Searched(judge_calls, found, found.trace)
 
 
 @pytest.fixture(scope="module")

@@ -79,8 +79,8 @@ async def test_nothing_is_sent_before_estimate_and_trust_are_confirmed(project: 
             await until(pilot, lambda: "the server " in question(app))
             await press(pilot, "y")
             await until(pilot, lambda: state(app) == "complete")
-            said = f"{ITEMS} calls · 600 tokens in, 120 out · $0.0008"
-            await until(pilot, lambda: said in text_of(app, "#runs-run"))
+            estimate = f"{ITEMS} calls · 600 tokens in, 120 out · $0.0008"
+            await until(pilot, lambda: estimate in text_of(app, "#runs-run"))
             assert len(server.received) == ITEMS
             await press(pilot, "escape")
             await ask_to_start(app, pilot)

@@ -46,23 +46,23 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.skipif(sys.platform == "win32", reason="the programs are shell scripts")
 class TestClipboard:
     def test_first_successful_program_receives_the_text(self, programs: Path) -> None:
-        kept = program(programs, "wl-copy")
+        received = program(programs, "wl-copy")
         assert clipboard.copy("a\nß", {"WAYLAND_DISPLAY": "wayland-0", "DISPLAY": ":0"}) == "the clipboard"
-        assert kept.read_text("utf-8") == "a\nß"
+        assert received.read_text("utf-8") == "a\nß"
 
     def test_failed_program_does_not_count(self, programs: Path) -> None:
         program(programs, "wl-copy", code=1)
-        kept = program(programs, "xclip")
+        received = program(programs, "xclip")
         assert clipboard.copy("text", {"WAYLAND_DISPLAY": "wayland-0", "DISPLAY": ":0"}) == "the clipboard"
-        assert kept.read_text("utf-8") == "text"
+        assert received.read_text("utf-8") == "text"
         assert clipboard.copy("text", {"WAYLAND_DISPLAY": "wayland-0"}) is None
 
     def test_only_tmux_is_used_over_ssh(self, programs: Path) -> None:
-        kept, far = program(programs, "tmux"), program(programs, "xclip")
+        received, far = program(programs, "tmux"), program(programs, "xclip")
         ssh = {"SSH_CONNECTION": "a b c d", "DISPLAY": "localhost:10.0"}
         assert clipboard.copy("text", ssh) is None
         assert "tmux" in str(clipboard.copy("text", {**ssh, "TMUX": "/tmp/tmux-0/default,1,0"}))
-        assert kept.read_text("utf-8") == "text"
+        assert received.read_text("utf-8") == "text"
         assert not far.exists()
 
     def test_no_program_is_used_without_a_display(self) -> None:

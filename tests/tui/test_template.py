@@ -40,8 +40,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
 
 
 def reply(received: Received) -> str:
-    asked = json.dumps(received.body)
-    return "Final Judgment: No" if "strictly" in asked else "Final Judgment: Yes"
+    body = json.dumps(received.body)
+    return "Final Judgment: No" if "strictly" in body else "Final Judgment: Yes"
 
 
 async def editing(app: WorkbenchApp, pilot: Pilot[None], item: int | None = 3) -> TemplateScreen:
@@ -76,7 +76,7 @@ async def save(app: WorkbenchApp, pilot: Pilot[None], name: str) -> None:
 async def test_edited_template_becomes_a_new_verifier(project: Project, size: tuple[int, int]) -> None:
     with scripted(reply) as server:
         judged(project, server)
-        asked = len(server.received)
+        calls_before = len(server.received)
         async with opened(project, size=size) as (app, pilot):
             screen = await editing(app, pilot)
             text = screen.editor.text
@@ -91,7 +91,7 @@ async def test_edited_template_becomes_a_new_verifier(project: Project, size: tu
             assert MARK in document.text
             assert shown.query_one(TitleBar).remark.startswith("c2 ")
             await press(pilot, "escape")
-            assert len(server.received) == asked
+            assert len(server.received) == calls_before
             # Saved next to the database and tried immediately: the cost is shown, and a sample comes first.
             await save(app, pilot, "strict.toml")
             assert isinstance(app.screen, ChoiceMenu)
@@ -100,20 +100,20 @@ async def test_edited_template_becomes_a_new_verifier(project: Project, size: tu
             assert (project.path.parent / "strict.toml").read_text().count(MARK) == 1
             assert what_if.query_one("#option-template").value == "strict.toml"  # type: ignore[attr-defined]
             assert what_if.query_one("#option-parser").value == ""  # type: ignore[attr-defined]
-            assert len(server.received) == asked
+            assert len(server.received) == calls_before
             await press(pilot, "2")
             await until(pilot, lambda: isinstance(app.screen, ConfirmScreen))
             assert MARK in "".join(str(one.content) for one in app.screen.query(Static))
-            assert len(server.received) == asked
+            assert len(server.received) == calls_before
             await press(pilot, "y")
             await until(pilot, lambda: what_if.found and what_if.found.report.items.read == 20)
-            assert len(server.received) == asked + 20
+            assert len(server.received) == calls_before + 20
             await press(pilot, "ctrl+r", *"strict", "enter")
             await until(pilot, lambda: any("strict saved" in text for text in notices(app)))
         (run,) = (one.run for one in runs(project) if one.verifier == "strict")
         done = await asyncio.to_thread(wait, project, run)
         assert (done.verifier, done.state, done.done) == ("strict", "complete", ITEMS)
-        assert len(server.received) == asked + ITEMS
+        assert len(server.received) == calls_before + ITEMS
         assert {one.verdict for one in verdict_lines(project, "strict", run)} == {"incorrect"}
 
 
@@ -121,7 +121,7 @@ async def test_edited_template_becomes_a_new_verifier(project: Project, size: tu
 async def test_file_changed_after_a_trial_is_confirmed_again(project: Project) -> None:
     with scripted(reply) as server:
         judged(project, server)
-        asked = len(server.received)
+        calls_before = len(server.received)
         async with opened(project) as (app, pilot):
             screen = await editing(app, pilot)
             await write(pilot, screen, screen.editor.text.replace("You grade", "You strictly grade"))
@@ -129,7 +129,7 @@ async def test_file_changed_after_a_trial_is_confirmed_again(project: Project) -
             await press(pilot, "2")
             await until(pilot, lambda: isinstance(app.screen, ConfirmScreen))
             await press(pilot, "y")
-            await until(pilot, lambda: len(server.received) == asked + 20)
+            await until(pilot, lambda: len(server.received) == calls_before + 20)
             await settle(pilot)
             # Another user changes it: the accepted text was different.
             path = project.path.parent / "strict.toml"
@@ -139,7 +139,7 @@ async def test_file_changed_after_a_trial_is_confirmed_again(project: Project) -
             assert "never" in "".join(str(one.content) for one in app.screen.query(Static))
             await press(pilot, "escape")
         assert "strict" not in {one.name for one in configured(project)}
-        assert len(server.received) == asked + 20
+        assert len(server.received) == calls_before + 20
 
 
 @pytest.mark.soak

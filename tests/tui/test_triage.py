@@ -172,16 +172,16 @@ async def test_two_keys_show_errors_of_another_verifier(project: Project) -> Non
 async def test_long_question_is_marked_as_truncated(tmp_path: Path, size: tuple[int, int]) -> None:
     words = " ".join(f"word{number}" for number in range(900))
     questions = [f"{words} What follows?", "Which one?"]
-    rows = [{"question_id": f"q{n}", "question": asked, "gold": True} for n, asked in enumerate(questions)]
+    rows = [{"question_id": f"q{n}", "question": text, "gold": True} for n, text in enumerate(questions)]
     project = make_project(tmp_path, rows)
     add_run(project, "alpha", {1: NO, 2: NO})
     async with triaging(project, size) as (screen, pilot):
         lines = shown(screen).splitlines()
         assert lines[0].startswith(" … word")
         assert len(lines) <= screen.query_one("#triage-card").content_size.height
-        asked = next(place for place, line in enumerate(lines) if line.startswith(" reference"))
-        assert asked >= 4, "lines that nothing else needs are the question's"
-        assert "What follows?" in " ".join(lines[:asked])
+        reference_line = next(place for place, line in enumerate(lines) if line.startswith(" reference"))
+        assert reference_line >= 4, "lines that nothing else needs are the question's"
+        assert "What follows?" in " ".join(lines[:reference_line])
         await press(pilot, "]")
         assert shown(screen).startswith(" Which one?")
 

@@ -360,11 +360,11 @@ async def test_mouse() -> None:
         assert isinstance(selected, messages.RowSelected)
         assert selected.row_id == 5
         header = app.lines()[0]
-        for title, asked in (("Note", Sort("note", descending=True)), ("Gold", Sort("gold"))):
+        for title, sort in (("Note", Sort("note", descending=True)), ("Gold", Sort("gold"))):
             await pilot.click(VirtualTable, offset=(header.index(title), 0))
             request = app.last(messages.SortRequested)
             assert isinstance(request, messages.SortRequested)
-            assert request.sort == asked
+            assert request.sort == sort
         assert app.table.selected_id == 5
 
 

@@ -69,7 +69,7 @@ async def tried(app: WorkbenchApp, pilot: Pilot[None]) -> WhatIfScreen:
 async def test_wrong_item_leads_to_the_effect_of_another_parser(project: Project, size: tuple[int, int]) -> None:
     with scripted(replies) as server:
         judged(project, server)
-        asked = len(server.received)
+        calls_before = len(server.received)
         async with opened(project, size=size) as (app, pilot):
             await app.push_screen(AccuracyItemsScreen(AccuracyCell(verifier="judge"), "all"))
             await settle(pilot)
@@ -90,10 +90,10 @@ async def test_wrong_item_leads_to_the_effect_of_another_parser(project: Project
             assert f"{report.fixed} fixed and {report.broken} broken of {ITEMS} items" in text_of(app, "#what-if-said")
             assert f"A: {report.fixed} fixed, {report.broken} broken" in text_of(app, "#what-if-said")
             assert screen.item is not None
-            said = text_of(app, "#what-if-item Static")
-            assert "before" in said
-            assert "after" in said
-            assert len(server.received) == asked
+            item_text = text_of(app, "#what-if-item Static")
+            assert "before" in item_text
+            assert "after" in item_text
+            assert len(server.received) == calls_before
             screen.table.focus()
             await press(pilot, "enter")
             assert screen_of(app, ItemScreen).completion in screen.found.ids
@@ -111,7 +111,7 @@ async def test_wrong_item_leads_to_the_effect_of_another_parser(project: Project
 async def test_another_template_is_tried_on_a_sample_after_consent(project: Project) -> None:
     with scripted(replies) as server:
         judged(project, server)
-        asked = len(server.received)
+        calls_before = len(server.received)
         async with opened(project) as (app, pilot):
             await app.push_screen(WhatIfScreen("judge", 3))
             await until(pilot, lambda: app.screen.query("#option-reference"))
@@ -119,24 +119,24 @@ async def test_another_template_is_tried_on_a_sample_after_consent(project: Proj
             field(app, "reference").value = "false"
             await settle(pilot)
             screen = await tried(app, pilot)
-            assert len(server.received) == asked
+            assert len(server.received) == calls_before
             assert isinstance(app.screen, ChoiceMenu)
             await press(pilot, "2")
             await until(pilot, lambda: isinstance(app.screen, ConfirmScreen))
-            assert len(server.received) == asked
+            assert len(server.received) == calls_before
             await press(pilot, "y")
             await until(pilot, lambda: screen.found and screen.found.report.items.read == 20)
             found = screen.found
             assert found is not None
             assert found.after(3) is not None
-            assert len(server.received) == asked + 20
+            assert len(server.received) == calls_before + 20
 
 
 @pytest.mark.soak
 async def test_new_verifier_is_saved_under_a_name(project: Project) -> None:
     with scripted(replies) as server:
         judged(project, server)
-        asked = len(server.received)
+        calls_before = len(server.received)
         async with opened(project) as (app, pilot):
             await app.push_screen(WhatIfScreen("judge"))
             await until(pilot, lambda: app.screen.query("#option-parser"))
@@ -151,7 +151,7 @@ async def test_new_verifier_is_saved_under_a_name(project: Project) -> None:
             await until(pilot, lambda: any("second" in text or "Run 2" in text for text in notices(app)))
         done = await asyncio.to_thread(wait, project, 2)
         assert (done.verifier, done.state, done.done) == ("second", "complete", ITEMS)
-        assert len(server.received) == asked
+        assert len(server.received) == calls_before
 
 
 @pytest.mark.soak

@@ -38,15 +38,15 @@ class Page:
     def __init__(self, page: Any) -> None:
         self.page = page
         self.drawn = ""
-        self.asked: list[str] = []
+        self.requests: list[str] = []
         self.trouble: list[str] = []
-        page.on("request", lambda request: self.asked.append(request.url))
+        page.on("request", lambda request: self.requests.append(request.url))
         page.on("websocket", self._follow)
         page.on("pageerror", lambda error: self.trouble.append(str(error)))
         page.on("console", lambda message: self.trouble.append(message.text) if message.type == "error" else None)
 
     def _follow(self, socket: Any) -> None:
-        self.asked.append(socket.url)
+        self.requests.append(socket.url)
         socket.on("framereceived", lambda data: self._receive(data))
 
     def _receive(self, data: bytes | str) -> None:
@@ -134,8 +134,8 @@ async def test_two_annotators_label_concurrently(project: Project, chromium: Any
         await close_and_open_again(project, chromium, ann, address)
         for page in pages:
             assert page.trouble == []
-            assert {url.split("/")[2] for url in page.asked} == {f"127.0.0.1:{address.port}"}
-            assert not [url for url in page.asked for secret in links.values() if secret in url]
+            assert {url.split("/")[2] for url in page.requests} == {f"127.0.0.1:{address.port}"}
+            assert not [url for url in page.requests for secret in links.values() if secret in url]
 
 
 def types(project: Project) -> list[tuple[str, str]]:
@@ -154,7 +154,7 @@ async def close_and_open_again(project: Project, chromium: Any, ann: Page, addre
     await again.page.goto(address.url)
     await again.shows(at)
     assert [row for row in labels(project) if row[0] == "ann"] == [row for row in before if row[0] == "ann"]
-    ann.asked += again.asked
+    ann.requests += again.requests
     ann.trouble += again.trouble
 
 

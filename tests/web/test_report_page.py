@@ -50,9 +50,9 @@ async def test_hostile_data_is_shown_as_text(tmp_path: Path) -> None:
 
 async def look(page: Any, url: str) -> None:
     """Open a report with all sections unfolded, and check that it contains only text."""
-    asked: list[str] = []
+    requests: list[str] = []
     trouble: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
+    page.on("request", lambda request: requests.append(request.url))
     page.on("pageerror", lambda error: trouble.append(str(error)))
     page.on("console", lambda message: trouble.append(message.text))
     page.on("dialog", lambda dialog: trouble.append(dialog.message))
@@ -60,7 +60,7 @@ async def look(page: Any, url: str) -> None:
     await page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
     found = await page.evaluate(ELEMENTS)
     words = await page.inner_text("body")
-    assert asked == [url]
+    assert requests == [url]
     assert trouble == []
     assert found == {"forbidden": 0, "handlers": 0, "styles": 1, "away": 0, "wide": 0, "shown": "block", "hacked": None}
     assert "<script>window.hacked = 1</script>" in words

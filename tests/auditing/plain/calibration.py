@@ -11,17 +11,17 @@ _PARTS = 10
 
 def figures(frame: Any) -> dict[str, Value]:
     """Return metrics that need no fit: the verdict as 1 or 0, and the unscaled score."""
-    kept = frame[frame["gold"].notna() & frame["outcome"].notna() & frame["score"].notna()]
-    kept = kept[kept["score"].abs() < float("inf")]
+    counted = frame[frame["gold"].notna() & frame["outcome"].notna() & frame["score"].notna()]
+    counted = counted[counted["score"].abs() < float("inf")]
     found: dict[str, Value] = {}
-    if kept["outcome"].isin((0, 1)).all():
-        found |= _reading("verdict", kept, kept["outcome"].astype(float), chances=True)
-    found |= _reading("score", kept, kept["score"], chances=bool(kept["score"].between(0, 1).all()))
+    if counted["outcome"].isin((0, 1)).all():
+        found |= _reading("verdict", counted, counted["outcome"].astype(float), chances=True)
+    found |= _reading("score", counted, counted["score"], chances=bool(counted["score"].between(0, 1).all()))
     return found
 
 
-def _reading(name: str, kept: Any, chance: Any, *, chances: bool) -> dict[str, Value]:
-    gold = kept["gold"]
+def _reading(name: str, counted: Any, chance: Any, *, chances: bool) -> dict[str, Value]:
+    gold = counted["gold"]
     right = ((chance >= 0.5) == (gold == 1)).mean()
     return {
         f"{name} | auroc": auroc(chance.to_numpy(), gold.to_numpy()),

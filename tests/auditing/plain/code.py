@@ -41,6 +41,6 @@ def ranks(problems: list[tuple[list[float], list[float]]]) -> dict[str, Value]:
     return {name: ratio(sum(values), len(values)) for name, values in means.items()}
 
 
-def _hits(truth: list[float], score: list[float], best: float, said: float) -> float:
-    tied = [one == best for one, other in zip(truth, score, strict=True) if other == said]
+def _hits(truth: list[float], score: list[float], best: float, chosen: float) -> float:
+    tied = [one == best for one, other in zip(truth, score, strict=True) if other == chosen]
     return sum(tied) / len(tied)

@@ -73,17 +73,17 @@ def labels(connection: sqlite3.Connection, task: str) -> Frame:
     rounds = events[events["kind"] == "reopen"].groupby("subject")["round"].max()
     later = events[events["supersedes"].notna()][["subject", "annotator_id", "supersedes"]]
     superseded = set(later.itertuples(index=False, name=None))
-    said = events[(events["kind"] == "label") & events[value].notna()]
-    said = said[said["round"] == said["subject"].map(rounds).fillna(1)]
-    own = said[["subject", "annotator_id", "uuid"]].apply(tuple, axis=1) if len(said) else said["uuid"]
-    said = said[~own.isin(superseded)]
+    counted = events[(events["kind"] == "label") & events[value].notna()]
+    counted = counted[counted["round"] == counted["subject"].map(rounds).fillna(1)]
+    own = counted[["subject", "annotator_id", "uuid"]].apply(tuple, axis=1) if len(counted) else counted["uuid"]
+    counted = counted[~own.isin(superseded)]
     checks = _read(connection, "SELECT completion_id FROM check_items")["completion_id"]
     if task == "correctness":
-        said = said[~said["subject"].isin(checks)]
+        counted = counted[~counted["subject"].isin(checks)]
     else:
         others = _read(connection, "SELECT id, question_id FROM completions")
-        said = said[said["subject"].isin(others[~others["id"].isin(checks)]["question_id"])]
-    said = said.sort_values(["created_at", "uuid"]).groupby(["subject", "annotator_id"], as_index=False).last()
-    said = said[said["unblinded"] == 0]
+        counted = counted[counted["subject"].isin(others[~others["id"].isin(checks)]["question_id"])]
+    counted = counted.sort_values(["created_at", "uuid"]).groupby(["subject", "annotator_id"], as_index=False).last()
+    counted = counted[counted["unblinded"] == 0]
     people = _read(connection, "SELECT id AS annotator_id, name AS person FROM annotators")
-    return said.merge(people, on="annotator_id").rename(columns={value: "value"})[["subject", "person", "value"]]
+    return counted.merge(people, on="annotator_id").rename(columns={value: "value"})[["subject", "person", "value"]]

@@ -163,7 +163,7 @@ def test_a_reply_that_never_comes_is_noted_and_the_work_goes_on(project: Project
 
 def test_a_second_run_asks_and_writes_nothing(project: Project) -> None:
     before = result(project)
-    assert evolve(project).asked == []
+    assert evolve(project).requests == []
     assert result(project) == before
 
 
@@ -328,7 +328,7 @@ def test_passk_of_the_final_suite_is_what_the_evolution_shows(tmp_path: Path) ->
 def test_where_no_test_is_passed_nothing_is_asked(tmp_path: Path) -> None:
     project = own_project(tmp_path, 1, tests=["assert candidate(3) == 99"] * 2)
     model = evolve(project)
-    assert model.asked == []
+    assert model.requests == []
     growth: list[GrowthStep] = [step for one in steps(project) for step in one.growth]
     assert {step.skipped for step in growth} == {"no_tests"}
     assert report(project).rounds[3].left_out == {"few_tests": 1}
@@ -339,7 +339,7 @@ def test_where_no_test_is_passed_nothing_is_asked(tmp_path: Path) -> None:
 def test_a_model_sees_problem_programs_tests_and_results_between_markers(tmp_path: Path) -> None:
     project = own_project(tmp_path, 1)
     model = evolve(project, structs.replace(SETTINGS, rounds=1))
-    adversarial, discriminative = (one.messages[-1].content for one in model.asked)
+    adversarial, discriminative = (one.messages[-1].content for one in model.requests)
     assert "`clip10`" in adversarial
     assert adversarial.count("\nprogram 5:\n") == 1
     assert "1. assert candidate(3) == 3" in adversarial
@@ -347,5 +347,5 @@ def test_a_model_sees_problem_programs_tests_and_results_between_markers(tmp_pat
     assert "at least one must fail" in discriminative
     lines = Counter(line for line in adversarial.splitlines() if line.startswith("data-"))
     assert list(lines.values()) == [2 * 8]
-    assert [one.sample for one in model.asked] == [1, 1]
+    assert [one.sample for one in model.requests] == [1, 1]
     project.close()

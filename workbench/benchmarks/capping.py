@@ -35,7 +35,7 @@ LACKS: Final[dict[str, str]] = {
 
 
 class Completion(Struct, frozen=True, kw_only=True):
-    """One completion.
+    """A completion to choose from.
 
     Attributes:
         item: The completion's row id.
@@ -50,7 +50,7 @@ class Completion(Struct, frozen=True, kw_only=True):
 
 
 class Question(Struct, frozen=True, kw_only=True):
-    """One question.
+    """A question with its completions to choose from.
 
     Attributes:
         id: The question's row id.

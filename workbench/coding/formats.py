@@ -98,7 +98,7 @@ def _parse_row(name: str | None, row: SourceDocument) -> CandidateLine | Refusal
 
 
 def _candidate_line(number: int, name: str | None, found: ProblemCandidates, json: bytes) -> CandidateLine:
-    """Parse the problem.
+    """Return a row's problem with its scored candidates.
 
     Raises:
         RefusedError: A field is missing, duplicated or out of range.

@@ -39,7 +39,7 @@ class Targets(Options, frozen=True, kw_only=True):
 
 
 class ProgramOptions(Options, frozen=True, kw_only=True):
-    """How programs are executed by a command that executes them itself."""
+    """Options for commands that execute programs themselves."""
 
     workers: Programs = None
     cluster: OnCluster = None

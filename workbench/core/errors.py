@@ -68,7 +68,7 @@ def flag_of(name: str) -> str:
 
 
 class FrontEnd(NamedTuple):
-    """How a front end writes options and commands in messages."""
+    """The notation of options and commands in a front end's messages."""
 
     option: Callable[[Option], str]
     command: Callable[[Command], str]

@@ -48,7 +48,7 @@ class Options(Struct, frozen=True, kw_only=True):
 
 
 class Written(Struct, frozen=True, kw_only=True):
-    """How an option is written as text, as on the command line.
+    """The textual form of an option, as on the command line.
 
     Attributes:
         flags: The option's flags; if empty, ``--name-of-the-field``.
@@ -359,7 +359,7 @@ def build_record(record: type[Asked], said: Mapping[str, Any]) -> Asked:
 
 
 def run_job(job: Callable[..., T], options: Options, /, *args: Any, **more: Any) -> T:
-    """Call a job with the fields of the options that it takes, by name; its ``selection`` is that of ``where``.
+    """Call a job with the fields of the options that it takes, by name; ``selection`` is derived from ``where``.
 
     Fields that the job has no parameter for are left out.
 
@@ -368,7 +368,7 @@ def run_job(job: Callable[..., T], options: Options, /, *args: Any, **more: Any)
         more: Arguments that are not fields, or replace one.
 
     Raises:
-        TypeError: The job has ``**`` parameters, so the fields that it takes can't be told.
+        TypeError: The job has ``**`` parameters, so the fields that it takes are unknown.
     """
     given = dict(_fields_with_values(options))
     if "where" in given:

@@ -98,7 +98,7 @@ class PairLine(Struct, frozen=True, kw_only=True):
 
 
 class SftReport(Struct, frozen=True, kw_only=True):
-    """How many candidate completions were written, and how many were omitted for which reason.
+    """The numbers of candidate completions that were written, and that were omitted by reason.
 
     Attributes:
         candidates: Number of items before any condition on a verdict.
@@ -123,7 +123,7 @@ class SftReport(Struct, frozen=True, kw_only=True):
 
 
 class PairsReport(Struct, frozen=True, kw_only=True):
-    """How many questions have pairs, and why others have none.
+    """The number of questions with pairs, and the reasons why others have none.
 
     Attributes:
         questions: Number of questions.

@@ -244,7 +244,7 @@ class Origin(Struct, frozen=True, kw_only=True):
 
 
 class TrustedBundle:
-    """What is accepted from one bundle: its person's events on its items.
+    """The accepted part of a bundle: its person's events on its items.
 
     Attributes:
         origin: The bundle.

@@ -352,7 +352,7 @@ def backoff_s(row: int) -> float:
 
 
 class Patience:
-    """How long a call is tried.
+    """The time for which a call is retried.
 
     Attributes:
         row_began: When the first of the current streak of equal failures occurred, by the clock.

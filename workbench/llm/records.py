@@ -195,7 +195,7 @@ class Deferred(Halt):
 
 
 class Ask(Protocol):
-    """How a verifier calls a server about one item; the implementation caches, journals, limits and retries calls."""
+    """Calls a server for a verifier, about one item; the implementation caches, journals, limits and retries calls."""
 
     async def __call__(self, request: Request, *, step: str, role: str = "judge", sample: int = 0) -> Reply:
         """Return the reply to a request.

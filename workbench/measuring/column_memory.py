@@ -1,4 +1,4 @@
-"""Columns kept in memory and in files beside the database; only changed rows are read again."""
+"""Columns kept in memory and in files next to the database; only changed rows are read again."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ class ColumnPart(NamedTuple):
 
 
 class PartSource(Struct, frozen=True, kw_only=True):
-    """What a part's file was made from; the names are the meanings of its columns' codes."""
+    """The data from which a part's file was made; the names are the meanings of its columns' codes."""
 
     run: int | None
     aligned: int

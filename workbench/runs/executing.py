@@ -49,13 +49,13 @@ class ProgramPool(Protocol):
 
     @property
     def is_ready(self) -> bool:
-        """Whether it can run programs; until then `attend` has to be called."""
+        """Return whether it can run programs; until then `attend` has to be called."""
         ...
 
     def provenance(self) -> Provenance: ...
 
     def attend(self) -> None:
-        """Do what is due while there is no work."""
+        """Do the work that is due while there are no programs."""
         ...
 
     def run(

@@ -96,7 +96,7 @@ _QUIET_S = 10.0
 
 
 class Notice(Struct, frozen=True):
-    """What a runner has written into the file.
+    """The content of a runner's file.
 
     Attributes:
         pid: Its process; None if that is unknown.

@@ -65,7 +65,7 @@ def row(*texts: str, kind: RowKind = "") -> Row:
 
 
 class Table(Struct, frozen=True, kw_only=True):
-    r"""A table.
+    r"""A table for every output format.
 
     Attributes:
         caption: What the table shows, and its conventions.

@@ -171,7 +171,7 @@ class ServerOptions(Options, frozen=True, kw_only=True):
 
 
 class SamplingOptions(Options, frozen=True, kw_only=True):
-    """How a model samples its replies."""
+    """Options for sampling a model's replies."""
 
     temperature: Annotated[
         float | None, option("sampling temperature; 0 is greedy, none omits it from requests", ge=0)
@@ -189,7 +189,7 @@ class SamplingOptions(Options, frozen=True, kw_only=True):
 
 
 class InsertionOptions(Options, frozen=True, kw_only=True):
-    """How texts of an item are inserted into a prompt; None is the prompt's own default."""
+    """Options for inserting texts of an item into a prompt; None is the prompt's own default."""
 
     fence: Annotated[
         bool | None,

@@ -257,7 +257,7 @@ def near_duplicates(texts: Sequence[Wording], threshold: float, size: int) -> li
 
 
 class _TextPool:
-    """Texts as sets of numbers, which stand for their shingles, the rarest first, and for their words."""
+    """Texts as sets of numbers: the ids of their shingles, the rarest first, and of their words."""
 
     def __init__(self, texts: Sequence[Wording], size: int) -> None:
         import numpy as np

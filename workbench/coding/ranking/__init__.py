@@ -1,5 +1,5 @@
-"""How well verifiers rank and score solutions (Scoring Verifiers), and benchmarks for measuring that.
+"""Metrics of how well verifiers rank and score solutions (Scoring Verifiers), and benchmarks for measuring them.
 
 scores: true scores of solutions, and verifiers' scores. selecting: benchmarks. measuring: the metrics. passing:
-how many tests are enough, pass@k, histograms of scores. tables: rendering.
+the number of tests that suffices, pass@k, histograms of scores. tables: rendering.
 """

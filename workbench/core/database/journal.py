@@ -138,7 +138,7 @@ class JournalLine(LabelLine, kw_only=True, omit_defaults=True):
 
 
 class LabelJournal(NamedTuple):
-    """What a journal holds.
+    """The content of a journal.
 
     Attributes:
         lines: The events by uuid, in the order in which they were stored.

@@ -47,7 +47,7 @@ _NAMES: Final = {
     "source": "SELECT name FROM sources ORDER BY name",
     "model": "SELECT name FROM models ORDER BY name",
 }
-"""Query of the names that exist in the database, by field; "" stands for items without a name."""
+"""Query of the names that exist in the database, by field; "" means items without a name."""
 _TYPED: Final = {
     "type": """SELECT EXISTS (SELECT 1 FROM questions WHERE type = ?1)
         OR EXISTS (SELECT 1 FROM item_states WHERE substr(subtype, 1, 1) = ?1)""",

@@ -39,7 +39,7 @@ _NO_NAME = re.compile(r"[^\w.+@/-]+", re.ASCII)
 
 
 class FirstLook(Struct, frozen=True, kw_only=True):
-    """What a file's first rows show about its columns.
+    """The columns of a file, as recognised in its first rows.
 
     Attributes:
         columns: The file's columns in order; empty for formats with fixed fields.

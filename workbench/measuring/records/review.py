@@ -210,7 +210,7 @@ class ErrorCount(Struct, frozen=True, kw_only=True):
         group: An answer type or subtype, ``"untyped"``, or None for all items.
         count: Number of errors in this category.
         marked: Number of this verifier's errors in this group with any category.
-        outdated: Number of marks on verdicts that meanwhile agree with gold; they are not counted.
+        outdated: Number of marks on verdicts that now agree with gold; they are not counted.
     """
 
     verifier: str

@@ -323,7 +323,7 @@ def line_of(connection: Connection, review: Review) -> ReviewLine:
 def error_counts(project: Project, verifiers: Sequence[str] = (), by: Part | None = None) -> list[ErrorCount]:
     """Count the marked errors that are not retracted by verifier, group and category, without unused categories.
 
-    A mark on a verdict that meanwhile agrees with gold is counted separately, in ``outdated``.
+    A mark on a verdict that now agrees with gold is counted separately, in ``outdated``.
 
     Args:
         verifiers: Names; empty for all verifiers with marked errors.
@@ -471,7 +471,7 @@ class ErrorLine(Struct, frozen=True, kw_only=True):
     Attributes:
         group: A type or subtype; None for all items.
         marked: Number of marked errors.
-        outdated: Number of marks on verdicts that meanwhile agree with gold.
+        outdated: Number of marks on verdicts that now agree with gold.
         counts: Category -> number of errors.
     """
 

@@ -429,7 +429,7 @@ def own_causes(project: Project) -> list[Cause]:
 def cause_lines(project: Project, verifiers: Collection[str]) -> list[TriageLine]:
     """Count the current causes of these verifiers' errors, over all items and by type, the most common first.
 
-    Marks on verdicts that meanwhile agree with gold are left out.
+    Marks on verdicts that now agree with gold are left out.
     """
     found = [one for one in reviews.marks(project.database.reader()) if not one.outdated and one.verifier in verifiers]
     lines = []

@@ -61,7 +61,7 @@ class MarkedError(NamedTuple):
 
     Attributes:
         note: The reviewer's note; empty without one.
-        outdated: Whether the verdict meanwhile agrees with gold.
+        outdated: Whether the verdict now agrees with gold.
     """
 
     completion: int

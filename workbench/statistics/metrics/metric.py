@@ -16,7 +16,7 @@ _KEY: Final = "metric"
 
 
 class Metric(Struct, frozen=True, kw_only=True):
-    """How a metric is computed and shown.
+    """The computation and the display of a metric.
 
     Attributes:
         name: Its name in sentences.

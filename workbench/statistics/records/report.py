@@ -166,7 +166,7 @@ class BestAt(Struct, frozen=True, kw_only=True):
 
 
 class CellTests(Struct, frozen=True, kw_only=True):
-    """How the p- and q-values of the table's cells were computed.
+    """The computation of the p- and q-values of the table's cells.
 
     Attributes:
         method: The test.

@@ -29,7 +29,7 @@ _LONGEST_S: Final = 30
 
 
 class RunnerTask(Struct, frozen=True, kw_only=True):
-    """What a generated file does: it runs the program, then the tests in order, and reports on each.
+    """The content of a generated file, which runs the program, then the tests in order, and reports on each.
 
     It writes lines to standard output that begin with the mark and a space, followed by a JSON object. When the program
     has run: ``{"started": true}``, or ``{"outcome": ...}`` if it failed, which ends the report. Then for each test:

@@ -48,7 +48,7 @@ def _interpreter_path(text: str) -> str | None:
 
 
 class ExecutionOptions(Options, frozen=True, kw_only=True):
-    """How solutions are run."""
+    """Options for running solutions."""
 
     suite: Annotated[
         tuple[str, ...],

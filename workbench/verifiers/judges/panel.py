@@ -25,7 +25,7 @@ ReducerName = Literal["majority", "mean", "min", "weighted"]
 
 
 class ReducerOptions(Options, frozen=True, kw_only=True):
-    """How several judges' verdicts become one."""
+    """Options for combining several judges' verdicts."""
 
     reducer: Annotated[
         ReducerName,

@@ -450,7 +450,7 @@ _AS_IT_IS: Final = Sampling()
 
 
 class Prompt(Struct, frozen=True):
-    """A prompt.
+    """The prompt of a verifier.
 
     Attributes:
         sha256: SHA-256 of its text, in hexadecimal.

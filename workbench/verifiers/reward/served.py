@@ -154,7 +154,7 @@ _YES_OR_NO: Final = ("Yes", "No")
 
 
 def _checked_words(said: str, *, has_format: bool) -> tuple[str, ...]:
-    """Return the one or two words.
+    """Check the number of words, and that they are distinguishable; return them.
 
     Raises:
         ValueError: No word, too many, or words with the same beginning are given, which can't be distinguished; or no

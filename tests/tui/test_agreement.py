@@ -11,7 +11,7 @@ from textual.widgets import Static
 
 from tests.helpers import make_project, numbered
 from tests.tui.stage import HOSTILE, ONE_SIZE, notices, opened, press, settle, text_of, until
-from tests.unit.labelling.said import Record
+from tests.unit.labelling.recording import Record
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit import columns as layout
 from workbench.app.tui.kit.arranging import ArrangedSource

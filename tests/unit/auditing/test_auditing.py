@@ -14,7 +14,7 @@ from tests import auditing
 from tests.auditing.auditing import audit
 from tests.auditing.records import AuditReport, Family
 from tests.helpers import CREATED, make_project, numbered
-from tests.unit.labelling.said import Record
+from tests.unit.labelling.recording import Record
 from tests.unit.measuring.scored_runs import add_complete_run
 from workbench.core.errors import UsageError
 from workbench.core.project import Project, open_project

@@ -1,4 +1,4 @@
-"""Which tests are an assertion about one call, told by parsing alone."""
+"""Tests that are an assertion about a single call, recognised by parsing only."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ STATEMENTS = {
 
 
 @pytest.mark.parametrize("name", EXPRESSIONS)
-def test_the_sides_of_an_assertion_are_cut_out_as_they_are_written(name: str) -> None:
+def test_the_sides_of_an_assertion_are_extracted_verbatim(name: str) -> None:
     source, left, right = EXPRESSIONS[name]
     found = assertion_of(source)
     assert found is not None
@@ -68,12 +68,12 @@ def test_the_sides_of_an_assertion_are_cut_out_as_they_are_written(name: str) ->
 
 
 @pytest.mark.parametrize("name", STATEMENTS)
-def test_whatever_else_a_test_is_it_is_run_as_statements(name: str) -> None:
+def test_other_tests_run_as_statements(name: str) -> None:
     assert form_of(STATEMENTS[name]) == "statement"
 
 
 @given(st.text(alphabet="assert f()=[]{}'\"\\\n\t:;,.+-*#0123456789axé\0\ud800", max_size=60))
-def test_no_text_is_too_strange_to_look_at(text: str) -> None:
+def test_any_text_can_be_parsed(text: str) -> None:
     assert form_of(text) in ("expression", "statement")
 
 
@@ -82,7 +82,7 @@ def test_no_text_is_too_strange_to_look_at(text: str) -> None:
     right=st.sampled_from(["[1,\r\n 'é']", "'''a\n\u2028b'''", "(1,\n\n2)", "-3"]),
     end=st.sampled_from(["", " , 'é'", ",f(\n'ü')", "\n\x0c", "  # é"]),
 )
-def test_sides_are_cut_out_as_python_does_it(left: str, right: str, end: str) -> None:
+def test_sides_are_extracted_as_python_does(left: str, right: str, end: str) -> None:
     source = f"assert {left} == {right}{end}"
     found = assertion_of(source)
     (statement,) = ast.parse(source).body

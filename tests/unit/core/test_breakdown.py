@@ -1,4 +1,4 @@
-"""Groups for people."""
+"""Names of groups for users."""
 
 from __future__ import annotations
 
@@ -24,5 +24,5 @@ from workbench.core.selection import group_name
         ("one · two", "source", "one · two"),
     ],
 )
-def test_a_group_is_named_by_what_it_is_a_group_of(group: str | None, by: str | None, name: str) -> None:
+def test_groups_have_readable_names(group: str | None, by: str | None, name: str) -> None:
     assert group_name(group, by) == name

@@ -1,4 +1,4 @@
-"""Tests that can say nothing of any solution."""
+"""Broken tests, which tell nothing about any solution."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ ADD = Problem(
         ("assert ()", "constant"),
     ],
 )
-def test_a_broken_test_is_told_by_its_text(source: str, fault: Fault | None) -> None:
+def test_a_broken_test_is_recognised_by_its_text(source: str, fault: Fault | None) -> None:
     found = broken_tests(ADD, [CodeTest(form="statement", source=source)])
     assert [wrong.fault for wrong in found.values()] == ([] if fault is None else [fault])
 
@@ -63,7 +63,7 @@ def called(source: str, **fields: str | None) -> Problem:
     return structs.replace(Problem(task_id="add", entry_point="add", suites=suites), **fields)
 
 
-def test_candidate_stands_for_the_entry_point_where_nothing_else_defines_it() -> None:
+def test_candidate_is_the_entry_point_unless_defined() -> None:
     bound = with_candidate(called("assert candidate(1, 2) == 3", setup="import math"))
     assert bound.setup == "import math\ncandidate = add"
     assert broken_in(called("assert candidate(1, 2) == 3")) != [] == broken_in(bound)
@@ -83,14 +83,14 @@ def test_candidate_stands_for_the_entry_point_where_nothing_else_defines_it() ->
         called("assert candidate(1) == 3", language="javascript"),
     ],
 )
-def test_what_defines_candidate_or_never_calls_it_is_left_as_it_is(problem: Problem) -> None:
+def test_tests_that_define_or_never_call_candidate_are_unchanged(problem: Problem) -> None:
     assert with_candidate(problem) is problem
 
 
 @pytest.mark.parametrize(
     ("setup", "entry_point"), [("exec('ad = 3')", "add"), ("from tools import *", "add"), ("candidate = add", None)]
 )
-def test_where_a_name_may_come_from_anywhere_it_breaks_no_test(setup: str, entry_point: str | None) -> None:
+def test_a_name_that_may_be_defined_breaks_no_test(setup: str, entry_point: str | None) -> None:
     problem = Problem(task_id="add", setup=setup, entry_point=entry_point)
     assert broken_tests(problem, [CodeTest(form="statement", source="assert ad(1, 2) == 3")]) == {}
 

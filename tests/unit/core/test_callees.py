@@ -1,4 +1,4 @@
-"""Which tests are compared outside: those of one call of what is tested, by a name that nothing has been put around."""
+"""Tests compared outside: single calls of the tested function by an unshadowed name."""
 
 from __future__ import annotations
 
@@ -93,12 +93,12 @@ wrapped = lambda x: f(x) == 23757
 
 
 @pytest.mark.parametrize("source", OUTSIDE)
-def test_a_call_of_what_is_tested_is_compared_outside(source: str) -> None:
+def test_a_call_of_the_tested_function_is_compared_outside(source: str) -> None:
     assert callees("f", SETUP).assertion_outside(source) is not None
 
 
 @pytest.mark.parametrize("source", INSIDE)
-def test_all_else_is_decided_inside(source: str) -> None:
+def test_other_tests_are_decided_inside(source: str) -> None:
     assert callees("f", SETUP).assertion_outside(source) is None
 
 

@@ -1,4 +1,4 @@
-"""Work in several transactions on a disk that fills up in between: it is said how much is stored, and it goes on."""
+"""Work in several transactions on a disk that fills up: the stored part is reported, and the work can be resumed."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
     ids=["verdicts", "labels", "merge"],
 )
-def test_how_much_is_stored_is_said_and_the_same_goes_on(
+def test_a_full_disk_reports_the_stored_part_and_resumes(
     template: Path, disk: SmallDisk, words: str, table: str, what: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     disk.empty()

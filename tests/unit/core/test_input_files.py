@@ -1,4 +1,4 @@
-"""Naming the open project's own files to be read costs it none of its locks, whichever command is given them."""
+"""Reading the open project's own files releases none of its locks, whichever command is given them."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def project(tmp_path: Path) -> Project:
 
 
 def locks(database: Path) -> list[str]:
-    """What this process has locked in a database's files, as the kernel tells it."""
+    """Return the locks of this process on the files of a database, according to the kernel."""
     files = {f"{os.major(at.st_dev):02x}:{os.minor(at.st_dev):02x}:{at.st_ino}" for at in map(os.stat, _own(database))}
     lines = [line.split() for line in Path("/proc/locks").read_text().splitlines()]
     # The list is read in pieces: beside others who lock and unlock, a line may come twice.
@@ -81,7 +81,7 @@ def _is_read(kind: object) -> bool:
     return isinstance(kind, click.Path) and not isinstance(kind, OutputPath)
 
 
-def test_every_command_that_reads_a_named_file_is_tried() -> None:
+def test_every_command_that_reads_a_file_is_covered() -> None:
     root = workbench.app.cli.root
     reading = {
         name
@@ -93,7 +93,7 @@ def test_every_command_that_reads_a_named_file_is_tried() -> None:
 
 @pytest.mark.few(6)
 @pytest.mark.parametrize("name", [*COMMANDS, *NAMED])
-def test_a_project_s_own_files_are_refused_and_its_locks_stay(
+def test_files_of_the_project_are_rejected_and_its_locks_kept(
     name: str, project: Project, tmp_path: Path, call: Call
 ) -> None:
     database = project.database.path
@@ -116,7 +116,7 @@ def test_a_project_s_own_files_are_refused_and_its_locks_stay(
     project.close()
 
 
-def test_a_file_that_nobody_writes_may_be_read_by_many(project: Project, tmp_path: Path) -> None:
+def test_a_file_without_a_writer_can_be_read_concurrently(project: Project, tmp_path: Path) -> None:
     rows = tmp_path / "rows.csv"
     rows.write_text("question\n1\n")
     with rows.open("rb"):

@@ -1,4 +1,4 @@
-"""A record of options, as front ends read it."""
+"""Option records as front ends read them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from workbench.core.options import (
 from workbench.core.selection import Selection, selection_of
 
 
-class Asked(Options, frozen=True, kw_only=True):
+class ExampleOptions(Options, frozen=True, kw_only=True):
     """One option of each form."""
 
     file: Annotated[str, argument("FILE")]
@@ -33,8 +33,8 @@ class Asked(Options, frozen=True, kw_only=True):
     settings: Annotated[dict[str, str], option(read=split_pair)] = NONE_GIVEN
 
 
-def test_a_field_says_all_that_a_front_end_needs() -> None:
-    file, most, shares, how, settings = fields_of(Asked)
+def test_a_field_has_everything_a_front_end_needs() -> None:
+    file, most, shares, how, settings = fields_of(ExampleOptions)
 
     assert (file.is_required, file.default, file.written.metavar) == (True, NODEFAULT, "FILE")
     assert (most.type, most.flags, most.description) == (int, ("--limit",), "At most so many.")
@@ -65,7 +65,7 @@ def test_a_pair_has_a_key_and_is_text(text: str, wrong: str) -> None:
         split_pair(text)
 
 
-def test_what_may_be_a_key_is_not_repeated() -> None:
+def test_possible_secrets_are_not_echoed() -> None:
     with pytest.raises(UsageError) as refused:
         split_pair("sk-secret")
     assert "sk-secret" not in str(refused.value)
@@ -79,14 +79,14 @@ class Baked(Options, frozen=True, kw_only=True):
     last: int = 3
 
 
-def test_a_record_that_is_held_is_asked_for_in_its_place_and_made_of_what_was_said() -> None:
+def test_nested_records_are_flattened_and_built_from_values() -> None:
     assert [field.name for field in fields_of(Baked)] == ["name", "eggs", "sugar", "last"]
     assert build_record(Baked, {"name": "a", "sugar": 2, "other": 1}) == Baked(name="a", cake=Cake(sugar=2))
     assert build_record(Baked, {"name": "a"}) == Baked(name="a")
 
 
 class Measured(Options, frozen=True, kw_only=True):
-    """What a command on metrics has."""
+    """Options of a command on metrics."""
 
     verifiers: tuple[str, ...] = ("rules",)
     basis: Basis = Basis(gold="people", where=("type=A",))
@@ -97,7 +97,7 @@ def measure(at: str, verifiers: tuple[str, ...], *, gold: str, selection: Select
     return [at, verifiers, gold, selection, seed]
 
 
-def test_a_job_gets_the_options_that_it_takes() -> None:
+def test_a_job_gets_the_options_it_accepts() -> None:
     chosen = selection_of(("type=A",))
     assert run_job(measure, Measured(), "p") == ["p", ("rules",), "people", chosen, 0]
     assert run_job(measure, Measured(), "p", ("other",), gold="final", seed=2) == ["p", ("other",), "final", chosen, 2]
@@ -105,7 +105,7 @@ def test_a_job_gets_the_options_that_it_takes() -> None:
         run_job(measure, Measured(), "p", unknown=1)
 
 
-def test_a_job_that_would_take_any_option_gets_none() -> None:
+def test_a_job_with_arbitrary_options_gets_none() -> None:
     def measure(project: str, **more: object) -> dict[str, object]:
         return more
 

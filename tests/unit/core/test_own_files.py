@@ -1,4 +1,4 @@
-"""What somebody else may put in the place of a file that the program keeps is neither read, written nor waited for."""
+"""Files planted in place of the program's own are neither read, written nor waited for."""
 
 from __future__ import annotations
 
@@ -74,7 +74,9 @@ def _untouched(victim: Path) -> object:
 
 
 @hostile
-def test_it_is_named_and_left(tmp_path: Path, victim: Path, put: Callable[[Path, Path], None]) -> None:
+def test_a_planted_file_is_named_and_left_alone(
+    tmp_path: Path, victim: Path, put: Callable[[Path, Path], None]
+) -> None:
     place = tmp_path / "kept"
     put(place, victim)
     before = os.lstat(place)
@@ -86,7 +88,9 @@ def test_it_is_named_and_left(tmp_path: Path, victim: Path, put: Callable[[Path,
 
 
 @hostile
-def test_a_runner_writes_no_log_there(tmp_path: Path, victim: Path, put: Callable[[Path, Path], None]) -> None:
+def test_a_runner_writes_no_log_to_a_planted_file(
+    tmp_path: Path, victim: Path, put: Callable[[Path, Path], None]
+) -> None:
     project = make_project(tmp_path, numbered(2))
     put(lease.log_path(project.path), victim)
     with pytest.raises(RunError, match=r"can't be started: .*p\.db\.runner\.log: it is .*remove it"):
@@ -94,7 +98,9 @@ def test_a_runner_writes_no_log_there(tmp_path: Path, victim: Path, put: Callabl
 
 
 @hostile
-def test_settings_are_not_taken_from_there(tmp_path: Path, victim: Path, put: Callable[[Path, Path], None]) -> None:
+def test_settings_are_not_read_from_a_planted_file(
+    tmp_path: Path, victim: Path, put: Callable[[Path, Path], None]
+) -> None:
     put(settings.file_of(tmp_path / "p.db"), victim)
     with pytest.raises(UsageError, match="remove it"):
         settings.read(tmp_path / "p.db")
@@ -118,7 +124,9 @@ def test_a_log_of_the_database_is_not_followed(tmp_path: Path, victim: Path, put
 
 @hostile
 @pytest.mark.parametrize("what", ["folder", "part"])
-def test_columns_are_read_anew(tmp_path: Path, victim: Path, put: Callable[[Path, Path], None], what: str) -> None:
+def test_planted_column_files_are_ignored(
+    tmp_path: Path, victim: Path, put: Callable[[Path, Path], None], what: str
+) -> None:
     folder = cache_folder(tmp_path / "p.db")
     if what == "part":
         folder.mkdir()
@@ -131,7 +139,7 @@ def test_columns_are_read_anew(tmp_path: Path, victim: Path, put: Callable[[Path
 
 
 @hostile
-def test_what_is_written_beside_goes_nowhere_else(
+def test_files_next_to_the_database_never_follow_links(
     tmp_path: Path, victim: Path, put: Callable[[Path, Path], None]
 ) -> None:
     project = make_project(tmp_path, numbered(2))
@@ -144,7 +152,7 @@ def test_what_is_written_beside_goes_nowhere_else(
     assert stat.S_IMODE(written.stat().st_mode) == 0o600
 
 
-def test_what_is_kept_is_for_its_owner_alone(tmp_path: Path) -> None:
+def test_own_files_are_private(tmp_path: Path) -> None:
     with append_own(tmp_path / "log", 10) as log:
         log.write(b"x" * 11)
     with append_own(tmp_path / "log", 10) as log:

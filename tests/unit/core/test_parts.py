@@ -1,4 +1,4 @@
-"""What is in the making has a name of its own, and what was left over is swept once its process is gone."""
+"""Partial files have unique names and are removed once their process is gone."""
 
 from __future__ import annotations
 
@@ -55,18 +55,18 @@ def age_marked(folder: Path) -> None:
             os.utime(path, (time.time() - 3601,) * 2, follow_symlinks=False)
 
 
-def test_what_a_killed_process_left_is_swept(left: Path) -> None:
+def test_partial_files_of_a_killed_process_are_removed(left: Path) -> None:
     assert remove_leftovers(left) == 5
     assert list(left.iterdir()) == []
 
 
-def test_the_next_to_write_there_sweeps(left: Path) -> None:
+def test_the_next_writer_removes_partial_files(left: Path) -> None:
     with whole_file(left / "another") as file:
         file.write(b"1")
     assert [path.name for path in left.iterdir()] == ["another"]
 
 
-def test_what_a_living_process_makes_stays(tmp_path: Path) -> None:
+def test_partial_files_of_a_live_process_stay(tmp_path: Path) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", DIES, tmp_path, "lives"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as process:
@@ -80,7 +80,7 @@ def test_what_a_living_process_makes_stays(tmp_path: Path) -> None:
     assert remove_leftovers(tmp_path) == 2
 
 
-def test_what_is_not_ours_by_form_or_owner_stays(left: Path) -> None:
+def test_foreign_files_stay(left: Path) -> None:
     dead = next(path.name for path in left.iterdir() if path.name.startswith(".out"))
     theirs = [".part", "a.part", f"{dead[1:]}", f"{dead}.kept", ".x.12.34.part", ".x.-1.part", ".x..part", "workbench-"]
     theirs += ["workbench-bench", "workbench-attacks-ab12cd34", "attack12", "my-attack-notahex8"]
@@ -96,7 +96,7 @@ def test_what_is_not_ours_by_form_or_owner_stays(left: Path) -> None:
     assert {path.name for path in left.iterdir()} >= set(theirs)
 
 
-def test_a_link_is_removed_and_what_it_leads_to_stays(left: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_a_link_is_removed_and_its_target_stays(left: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     aside = tmp_path_factory.mktemp("aside")
     (aside / "mine").touch()
     dead = next(path for path in left.iterdir() if path.name.startswith(".new"))
@@ -106,7 +106,7 @@ def test_a_link_is_removed_and_what_it_leads_to_stays(left: Path, tmp_path_facto
     assert (aside / "mine").exists()
 
 
-def test_a_part_that_is_locked_stays(left: Path) -> None:
+def test_a_locked_partial_file_stays(left: Path) -> None:
     held = next(path for path in left.iterdir() if path.name.startswith(".out"))
     with held.open("rb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -114,7 +114,7 @@ def test_a_part_that_is_locked_stays(left: Path) -> None:
     assert [path.name for path in left.iterdir()] == [held.name]
 
 
-def test_nothing_is_left_of_what_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_write_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with pytest.raises(ValueError, match="midway"), _all(tmp_path):
         raise ValueError("midway")

@@ -1,4 +1,4 @@
-"""How far work is, when it will be over, and that it stops when nobody waits."""
+"""Progress: the completed part, the remaining time, and cancellation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def after(pace: list[tuple[float, int]], total: int = 1000) -> Step:
     return made
 
 
-def test_a_slow_start_makes_no_absurd_end() -> None:
+def test_a_slow_start_gives_no_absurd_estimate() -> None:
     # Two seconds of preparation, then 100 a second: by its mean pace the whole would seem to take far longer.
     made = after([(2.0, 1), *((2.0 + 0.2 * n, 20) for n in range(1, 26))])
     left = made.seconds_left(7.0) or 0.0
@@ -26,14 +26,14 @@ def test_a_slow_start_makes_no_absurd_end() -> None:
     assert abs(left - 5.0) < abs(mean - 5.0)
 
 
-def test_nothing_is_told_of_the_end_before_a_pace_is_known() -> None:
+def test_the_remaining_time_needs_a_known_pace() -> None:
     assert after([]).seconds_left(1.0) is None
     assert after([(0.5, 3)]).seconds_left(1.0) is None
     assert after([(0.5, 3), (1.0, 3)]).seconds_left(1.0) is None
     assert Step("x", None, "", 0.0).seconds_left(9.0) is None
 
 
-def test_only_the_pace_of_late_counts_and_a_stall_lengthens_it() -> None:
+def test_the_recent_pace_counts_and_a_stall_increases_the_estimate() -> None:
     # Slow for long, then quick: the slow part is forgotten.
     pace = [(float(n), 1) for n in range(1, 60)] + [(60.0 + 0.5 * n, 10) for n in range(1, 41)]
     made = after(pace)
@@ -42,11 +42,11 @@ def test_only_the_pace_of_late_counts_and_a_stall_lengthens_it() -> None:
     assert (made.seconds_left(90.0) or 0) > 1.5 * left
 
 
-def test_what_is_past_its_total_takes_no_more() -> None:
+def test_a_step_beyond_its_total_takes_no_time() -> None:
     assert after([(1.0, 100), (2.0, 900), (3.0, 500)]).seconds_left(4.0) == 0
 
 
-def test_steps_are_heard_in_their_thread_and_in_no_other() -> None:
+def test_steps_are_reported_only_in_their_thread() -> None:
     listener = Listener()
     seen: list[list[tuple[str, int, int | None]]] = []
 
@@ -71,23 +71,23 @@ def test_steps_are_heard_in_their_thread_and_in_no_other() -> None:
     assert seen == [[("outer", 1, 3), ("inner", 7, None)], [], []]
 
 
-def test_many_values_are_told_of_together() -> None:
-    listener, told = Listener(), 0
+def test_many_values_are_reported_together() -> None:
+    listener, reports = Listener(), 0
     counted = Step.advance
 
     with listening_with(listener), pytest.MonkeyPatch.context() as patch:
 
         def count(self: Step, by: int, now: float) -> None:
-            nonlocal told
-            told += 1
+            nonlocal reports
+            reports += 1
             counted(self, by, now)
 
         patch.setattr(Step, "advance", count)
         assert sum(1 for _ in stepping(range(100_000), "writing")) == 100_000
-    assert told == 200
+    assert reports == 200
 
 
-def test_work_that_nobody_waits_for_stops_at_its_next_step() -> None:
+def test_abandoned_work_stops_at_its_next_step() -> None:
     over = threading.Event()
     done = []
 

@@ -1,4 +1,4 @@
-"""A project that a command makes: nothing is left under the name where nothing was stored."""
+"""A project created by a command: the file is removed if nothing was stored."""
 
 from __future__ import annotations
 
@@ -15,9 +15,7 @@ from workbench.core.project import opened_project
 
 @pytest.mark.parametrize("stored", [False, True])
 @pytest.mark.parametrize("error", [StoreError("full"), KeyboardInterrupt()])
-def test_a_new_database_that_nothing_was_stored_in_is_removed(
-    tmp_path: Path, error: BaseException, *, stored: bool
-) -> None:
+def test_a_new_empty_database_is_removed(tmp_path: Path, error: BaseException, *, stored: bool) -> None:
     def fail() -> None:
         with opened_project(tmp_path / "p.db", create=True) as project:
             if stored:
@@ -30,7 +28,7 @@ def test_a_new_database_that_nothing_was_stored_in_is_removed(
     assert [file.name for file in tmp_path.iterdir()] == (["p.db"] if stored else [])
 
 
-def test_an_empty_one_that_was_there_stays(tmp_path: Path) -> None:
+def test_an_existing_empty_database_stays(tmp_path: Path) -> None:
     with opened_project(tmp_path / "p.db", create=True):
         pass
     with suppress(StoreError), opened_project(tmp_path / "p.db", create=True):
@@ -38,7 +36,7 @@ def test_an_empty_one_that_was_there_stays(tmp_path: Path) -> None:
     assert [file.name for file in tmp_path.iterdir()] == ["p.db"]
 
 
-def test_a_first_import_on_a_full_disk_leaves_nothing_under_the_name(tmp_path: Path) -> None:
+def test_a_failed_first_import_leaves_no_file(tmp_path: Path) -> None:
     (tmp_path / "data.jsonl").write_text(
         "".join(f'{{"question": "q{n}", "reference": "7", "completion": "{"x" * 2000}"}}\n' for n in range(2000))
     )

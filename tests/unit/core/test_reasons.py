@@ -1,4 +1,4 @@
-"""Every reason and rule in words: no verdict is shown with a bare code alone."""
+"""Every reason and rule has a description; no verdict is shown with a bare code."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def rules() -> set[str]:
 
 
 def families() -> set[str]:
-    """What the rule verifier's names of rules begin with, by its own table."""
+    """Return the prefixes of rule names from the table of the rule verifier."""
     return set(records.REASONS)
 
 
@@ -117,18 +117,18 @@ def test_every_value_rule_has_sentences_for_both_verdicts() -> None:
 
 
 @pytest.mark.parametrize("rule", sorted(RULES))
-def test_no_sentence_is_for_a_rule_that_is_gone(rule: str) -> None:
+def test_no_sentence_describes_a_removed_rule(rule: str) -> None:
     known = rules()
     assert rule in known or rule in {name.partition(".")[0] for name in known}
 
 
 @pytest.mark.parametrize("code", get_args(FailureCode))
-def test_every_way_a_call_can_fail_has_words(code: str) -> None:
+def test_every_call_failure_has_a_description(code: str) -> None:
     assert title(code)
     assert explain_verdict("error", code).endswith(".")
 
 
-def test_reasons_say_something_for_their_outcomes_and_nothing_else() -> None:
+def test_reasons_have_sentences_only_for_their_outcomes() -> None:
     for code, reason in REASONS.items():
         assert bool(reason.undecided) != bool(reason.correct or reason.incorrect), code
         assert all(text == "" or text.endswith(".") for text in reason[1:]), code
@@ -157,12 +157,12 @@ def test_reasons_say_something_for_their_outcomes_and_nothing_else() -> None:
         ("correct", None, None, "", ""),
     ],
 )
-def test_the_most_telling_sentence_is_taken(
+def test_the_most_specific_sentence_is_used(
     outcome: str, reason: str | None, rule: str | None, value: str, said: str
 ) -> None:
     assert explain_verdict(outcome, reason, rule, value) == said
 
 
-def test_a_code_stands_beside_its_words_and_alone_without_any() -> None:
+def test_a_code_has_its_title_if_there_is_one() -> None:
     assert code_with_title("letter") == "letter - compared as option letters"
     assert code_with_title("a plug-in's own") == "a plug-in's own"

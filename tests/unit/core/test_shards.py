@@ -1,4 +1,4 @@
-"""Shares of the items: by the content of questions, the same on every machine, each question in exactly one."""
+"""Shards of items: by question content, equal on every machine, each question in exactly one."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_another_order_of_import_gives_the_same_shares(tmp_path: Path) -> None:
     other.close()
 
 
-def test_shares_of_shares_meet_at_the_same_bounds(tmp_path: Path) -> None:
+def test_nested_shares_have_the_same_bounds(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(200))
     assert keys(project, "1/2") == sorted(keys(project, "1/6") + keys(project, "2/6") + keys(project, "3/6"))
     assert keys(project, "1+3/3") == sorted(keys(project, "1/3") + keys(project, "3/3"))
@@ -74,7 +74,7 @@ def test_shares_of_shares_meet_at_the_same_bounds(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text", ["x", "1", "0/3", "4/3", "1/0", "1/1001", "-1/3", "1.5/3", "1/3/3", "1+/3", "1+4/3", "١/3"]
 )
-def test_what_is_no_share_is_refused(text: str) -> None:
+def test_an_invalid_share_is_rejected(text: str) -> None:
     with pytest.raises(UsageError):
         Shard.parse(text)
 
@@ -99,7 +99,7 @@ def test_shares_join_to_the_whole_in_any_order(given: tuple[int, list[int]]) -> 
     assert joined == base
 
 
-def test_what_is_no_selection_together_is_not_joined() -> None:
+def test_shares_that_form_no_selection_are_not_joined() -> None:
     base, third = selection_of(["dataset=a"]), Shard((1,), 3)
     assert base.joined(base.in_shard(third)) == base
     assert base.in_shard(third).joined(base) == base

@@ -16,7 +16,7 @@ def test_four_types_and_eighteen_subtypes() -> None:
 
 
 @pytest.mark.parametrize("code", [*TYPES, *SUBTYPES])
-def test_what_is_displayed_is_read_back(code: str) -> None:
+def test_displayed_types_can_be_parsed(code: str) -> None:
     parsed = parse_type(type_display(code))
     assert parsed is not None
     assert parsed.code == code
@@ -49,6 +49,6 @@ def test_an_unknown_code_keeps_its_own_name() -> None:
 
 
 @given(st.text())
-def test_any_text_is_read_or_refused(text: str) -> None:
+def test_any_text_is_parsed_or_rejected(text: str) -> None:
     parsed = parse_type(text)
     assert parsed is None or parsed.code[0].isalpha()

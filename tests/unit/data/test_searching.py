@@ -1,4 +1,4 @@
-"""Searching: the index changes how long it takes, never what is found; it follows the texts and can be lost."""
+"""Text search: the index changes only the speed, follows the texts and can be deleted."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def indexed(project: Project) -> list[float]:
 
 
 def scanned(project: Project, search: str, *conditions: str) -> list[int]:
-    """What is found by looking at every text."""
+    """Search by reading every text."""
     query = BrowseQuery(search=search, conditions=tuple(map(parse_condition, conditions)))
     return list(ids(project.database.reader(), query, NO_INDEX))
 
@@ -126,7 +126,7 @@ def test_with_half_an_index_nothing_is_left_out(project: Project, monkeypatch: p
     assert shares == sorted(shares)
 
 
-def test_it_is_asked_where_it_can_be(project: Project) -> None:
+def test_the_index_is_used_where_possible(project: Project) -> None:
     indexed(project)
     with sqlite3.connect(project.path) as behind:
         behind.execute("UPDATE completion_text SET text = 'zebra crossing' WHERE id = 7")
@@ -158,8 +158,8 @@ def test_it_follows_imports(project: Project) -> None:
     assert indexed(project) == []
 
 
-def test_an_index_of_another_history_is_not_asked(project: Project, tmp_path: Path) -> None:
-    """One file in another's place: a copy of before, or a stranger."""
+def test_an_index_of_another_history_is_not_used(project: Project, tmp_path: Path) -> None:
+    """The file was replaced by an earlier copy or a foreign one."""
     indexed(project)
     other = tmp_path / "copy.db"
     backup(project.database, other)
@@ -196,7 +196,7 @@ def test_a_damaged_index_is_noticed_and_made_anew(project: Project) -> None:
     assert found(project, "Theorem") == scanned(project, "Theorem")
 
 
-def test_where_no_index_can_be_kept_it_is_said_why_and_searches_go_on(project: Project) -> None:
+def test_an_unwritable_index_is_reported_and_searches_work(project: Project) -> None:
     text_index.path(project.path).parent.write_bytes(b"in the way")
     with pytest.raises(StoreError, match=r"No index of the texts can be kept .*search\.db.*Searches read every text"):
         indexed(project)
@@ -214,7 +214,7 @@ def test_a_link_in_its_place_is_not_followed(project: Project, tmp_path: Path) -
     assert victim.read_bytes() == b"precious"
 
 
-def test_an_sqlite_without_trigrams_is_told_and_searches_go_on(
+def test_sqlite_without_trigrams_is_reported_and_searches_work(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = {name: sql.replace("trigram", "unheard of") for name, sql in text_index._SCHEMA.items()}
@@ -225,7 +225,7 @@ def test_an_sqlite_without_trigrams_is_told_and_searches_go_on(
 
 
 def test_the_database_itself_is_not_written(project: Project) -> None:
-    """Neither its lock nor its file has a part in building the index."""
+    """Building the index touches neither the lock nor the file of the database."""
     with project.database.write("normal") as held_by_others:
         held_by_others.execute("UPDATE datasets SET name = 'x' WHERE id = 1")
         version = project.database.data_version()
@@ -240,6 +240,6 @@ def test_a_small_project_has_none(project: Project, monkeypatch: pytest.MonkeyPa
     assert not text_index.path(project.path).exists()
 
 
-def test_first_pages_are_there_in_the_time_that_is_given(project: Project) -> None:
+def test_first_pages_are_limited_in_time(project: Project) -> None:
     assert first_ids(project.database.reader(), BrowseQuery(search="nowhere"), 10, seconds=-1) == []
     assert array("q", found(project, "nowhere at all")) == array("q")

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from msgspec.structs import asdict
 
 from tests.helpers import add_items, make_project, numbered
-from tests.unit.labelling.said import Record
+from tests.unit.labelling.recording import Record
 from tests.unit.labelling.test_merging import add, copy, history
 from workbench.benchmarks.options import PublishOptions
 from workbench.benchmarks.publishing.publishing import publish

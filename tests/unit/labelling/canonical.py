@@ -1,4 +1,4 @@
-"""One form of all that a database says, which databases with the same items can be compared by."""
+"""A canonical form of a database, for comparing databases with the same items."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _ITEMS = """SELECT 'item', d.name, q.key, c.key, i.state, i.gold, i.gold_from, i
 
 
 def canonical(project: Project) -> bytes:
-    """All events by (created_at, uuid), then all flags and states, with names and ids of files instead of row ids.
+    """Return all events by (created_at, uuid), then all flags and states, with names and file ids instead of row ids.
 
-    Databases with the same items that have seen the same events give the same bytes, in whatever order they came.
+    Databases with the same items and events give the same bytes, whatever the order of arrival.
     """
     return b"".join(_lines(project))
 

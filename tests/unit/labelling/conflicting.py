@@ -1,4 +1,4 @@
-"""Small projects with conflicts in them, for the tests of the third person."""
+"""Small projects with conflicts, for tests of adjudication."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from workbench.labelling.annotating import AnnotationSession, Answer
 
 
 def project_of(folder: Path, count: int, **fields: Any) -> Project:
-    """A project of ``count`` items, each of a question of its own."""
+    """Make a project of ``count`` items, each with its own question."""
     rows = [{**row, "question_id": f"q{number}"} for number, row in enumerate(numbered(count, **fields))]
     return make_project(folder, rows)
 
@@ -77,7 +77,7 @@ def put(
 
 
 def rows(project: Project, sql: str, *parameters: object) -> list[Any]:
-    """What a query finds."""
+    """Run a query and return its rows."""
     return project.database.reader().execute(sql, parameters).fetchall()
 
 

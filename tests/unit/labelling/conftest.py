@@ -1,4 +1,4 @@
-"""Amira at work on a test's project."""
+"""A session of the annotator Amira on a test project."""
 
 from __future__ import annotations
 

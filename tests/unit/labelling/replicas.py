@@ -1,4 +1,4 @@
-"""A project that lives in several databases at once, and what must hold of each of them after every step."""
+"""A project in several databases at once, with invariants that hold in each of them after every step."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ TABLES = ("label_events", "assignments", "task_states", "item_states", "annotato
 
 
 def make_templates(folder: Path, count: int) -> list[Path]:
-    """Closed databases with the same items, each with other work done in it.
+    """Make closed databases with the same items and different work in each.
 
-    There are four items to label, of which people settle two types; one that nobody has; and one check.
+    There are four items to label, two of which need a type; one unassigned item; and one check.
     """
     return [_make_template(folder / str(number), Random(number)) for number in range(count)]
 
@@ -68,7 +68,7 @@ class Replica:
         self._known: list[tuple[Any, ...]] = []
 
     def copied(self) -> Path:
-        """A copy of the file, which nobody has open."""
+        """Copy the file without an open connection."""
         self.project.database.write_back()
         return Path(copyfile(self.path, self.path.with_suffix(".copy.db")))
 
@@ -134,7 +134,7 @@ class Replica:
         assert self.rows(twice) == []
 
     def _heads_are_current(self, said: Sequence[LabelEvent]) -> None:
-        """What counts of a person is what SQL, the pure function and a plain reading of the rule say."""
+        """Check that the current labels agree between SQL, the pure function and a plain reading of the rule."""
         reader, now = self.project.database.reader(), current_round(said)
         current = {label.annotator: label for label in current_labels(said)}
         for person in {event.annotator for event in said}:
@@ -166,14 +166,14 @@ class Replica:
 
 
 def _require_third_person(said: Sequence[LabelEvent]) -> None:
-    """Nobody has settled their own item; only a merge may bring together what one database would have refused."""
+    """Check that nobody adjudicated their own item, except where a merge combined separately valid events."""
     now, replaced = current_round(said), {(event.annotator, event.supersedes) for event in said}
-    standing = [event for event in said if event.round == now and (event.annotator, event.uuid) not in replaced]
-    labellers = {event.annotator for event in standing if event.kind == "label"}
+    current = [event for event in said if event.round == now and (event.annotator, event.uuid) not in replaced]
+    labellers = {event.annotator for event in current if event.kind == "label"}
     ruling = current_adjudication(said)
     assert ruling is None or ruling.annotator not in labellers
     here = {
-        kind: {e.annotator for e in standing if e.kind == kind and not e.merged} for kind in ("label", "adjudication")
+        kind: {e.annotator for e in current if e.kind == kind and not e.merged} for kind in ("label", "adjudication")
     }
     assert not here["label"] & here["adjudication"]
 
@@ -201,7 +201,7 @@ def merged(folder: Path, replicas: Sequence[Replica], order: Sequence[int]) -> t
 
 
 def attempt(action: Any, *arguments: object, **named: object) -> Any:
-    """What an app would do; a refusal in words is an answer like any other."""
+    """Run an action as an app would; an error with a message is a valid outcome."""
     try:
         return action(*arguments, **named)
     except AnnotationError:

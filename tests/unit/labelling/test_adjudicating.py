@@ -1,4 +1,4 @@
-"""The third person: sees both sides without names, decides, takes back; never settles an item of their own."""
+"""Adjudication: both labels without names, decisions and their undo, and never of one's own item."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_both_labels_are_shown_without_names(chen: AdjudicationSession) -> None:
     assert "ben" not in repr(conflict)
 
 
-def test_a_decision_settles_the_item_and_names_what_it_saw(project: Project, chen: AdjudicationSession) -> None:
+def test_a_decision_resolves_the_item_and_records_the_labels_seen(project: Project, chen: AdjudicationSession) -> None:
     conflict = following(chen)
     assert chen.count_open() == 3
     chen.decide(conflict, Answer(verdict="incorrect", note="8 is not 7", open_ms=10, focused_ms=9, view="card"))
@@ -65,7 +65,7 @@ def test_a_decision_settles_the_item_and_names_what_it_saw(project: Project, che
     assert all(uuid in event[5] for uuid in conflict.seen)
 
 
-def test_nobody_settles_what_they_labelled(project: Project, chen: AdjudicationSession) -> None:
+def test_annotators_cannot_adjudicate_their_own_items(project: Project, chen: AdjudicationSession) -> None:
     amira = AdjudicationSession(project, "amira")
     assert amira.next() is None
     assert amira.count_open() == 0
@@ -73,7 +73,7 @@ def test_nobody_settles_what_they_labelled(project: Project, chen: AdjudicationS
         amira.decide(following(chen), Answer(verdict="correct"))
 
 
-def test_a_skipped_conflict_comes_again_at_the_end(chen: AdjudicationSession) -> None:
+def test_a_skipped_conflict_is_served_last(chen: AdjudicationSession) -> None:
     skipped = following(chen)
     chen.skip(skipped)
     order = []
@@ -85,7 +85,7 @@ def test_a_skipped_conflict_comes_again_at_the_end(chen: AdjudicationSession) ->
     assert chen.next() is None
 
 
-def test_undo_opens_the_conflict_again(project: Project, chen: AdjudicationSession) -> None:
+def test_undo_reopens_the_conflict(project: Project, chen: AdjudicationSession) -> None:
     assert chen.undo() is None
     conflict = following(chen)
     chen.decide(conflict, Answer(verdict="correct"))
@@ -94,7 +94,7 @@ def test_undo_opens_the_conflict_again(project: Project, chen: AdjudicationSessi
     chen.decide(following(chen), Answer(verdict="correct"))
 
 
-def test_a_label_that_changed_meanwhile_is_looked_at_first(project: Project, chen: AdjudicationSession) -> None:
+def test_a_changed_label_must_be_seen_before_the_decision(project: Project, chen: AdjudicationSession) -> None:
     conflict = following(chen)
     ben = AnnotationSession(project, "ben")
     ben.submit(ben.open(conflict.subject), Answer(verdict="unsuitable", reason="proof"))
@@ -103,7 +103,7 @@ def test_a_label_that_changed_meanwhile_is_looked_at_first(project: Project, che
     ben.close()
 
 
-def test_a_late_label_opens_the_item_again(project: Project, chen: AdjudicationSession) -> None:
+def test_a_late_label_reopens_the_item(project: Project, chen: AdjudicationSession) -> None:
     conflict = following(chen)
     chen.decide(conflict, Answer(verdict="correct"))
     ben = AnnotationSession(project, "ben")
@@ -115,9 +115,7 @@ def test_a_late_label_opens_the_item_again(project: Project, chen: AdjudicationS
     ben.close()
 
 
-def test_a_decision_that_a_late_label_opened_again_is_shown_as_such(
-    project: Project, chen: AdjudicationSession
-) -> None:
+def test_a_decision_reopened_by_a_late_label_is_marked(project: Project, chen: AdjudicationSession) -> None:
     conflict = following(chen)
     assert conflict.earlier is None
     chen.decide(conflict, Answer(verdict="unsuitable", reason="proof"))
@@ -129,7 +127,7 @@ def test_a_decision_that_a_late_label_opened_again_is_shown_as_such(
     assert chen.open(conflict.task, conflict.subject).earlier is None
 
 
-def test_of_two_decisions_after_a_merge_the_newer_counts(project: Project, chen: AdjudicationSession) -> None:
+def test_the_newer_of_two_merged_decisions_counts(project: Project, chen: AdjudicationSession) -> None:
     conflict = following(chen)
     chen.decide(conflict, Answer(verdict="correct"))
     for at, value in (("2001", "unsuitable"), ("2999", "incorrect")):
@@ -139,8 +137,8 @@ def test_of_two_decisions_after_a_merge_the_newer_counts(project: Project, chen:
                 conflict.subject) == [("incorrect",)]  # fmt: skip
 
 
-def test_an_opened_conflict_that_another_person_settles_is_theirs(project: Project, chen: AdjudicationSession) -> None:
-    """Who decided before a late label does not overrule the one who decided after it."""
+def test_a_conflict_resolved_by_another_adjudicator_is_theirs(project: Project, chen: AdjudicationSession) -> None:
+    """A decision from before a late label does not overrule one made after it."""
     people.add_annotators(project, ["dora"])
     first = following(chen)
     chen.decide(first, Answer(verdict="correct"))
@@ -152,7 +150,7 @@ def test_an_opened_conflict_that_another_person_settles_is_theirs(project: Proje
         chen.decide(again, Answer(verdict="correct"))
 
 
-def test_a_decision_can_be_taken_anew_by_its_maker(project: Project, chen: AdjudicationSession) -> None:
+def test_adjudicators_can_revise_their_decision(project: Project, chen: AdjudicationSession) -> None:
     conflict = following(chen)
     chen.decide(conflict, Answer(verdict="correct"))
     chen.decide(chen.open(conflict.task, conflict.subject), Answer(verdict="incorrect"))
@@ -160,7 +158,7 @@ def test_a_decision_can_be_taken_anew_by_its_maker(project: Project, chen: Adjud
                 conflict.subject) == [("incorrect",)]  # fmt: skip
 
 
-def test_a_decision_names_the_guidelines_its_maker_saw(project: Project, chen: AdjudicationSession) -> None:
+def test_a_decision_records_the_guideline_version(project: Project, chen: AdjudicationSession) -> None:
     chen.guidelines.read("1")
     conflict = following(chen)
     version = add_case(project, "A number word counts as the number.", by="chen").version
@@ -172,9 +170,7 @@ def test_a_decision_names_the_guidelines_its_maker_saw(project: Project, chen: A
     ]
 
 
-def test_a_note_is_kept_until_the_decision_and_comes_back_with_undo(
-    project: Project, chen: AdjudicationSession
-) -> None:
+def test_a_draft_note_lasts_until_the_decision_and_returns_on_undo(project: Project, chen: AdjudicationSession) -> None:
     conflict = following(chen)
     chen.keep_note(conflict, "half a thought")
     later = AdjudicationSession(project, "chen")
@@ -197,7 +193,7 @@ def test_a_ruling_has_what_its_task_needs(
         chen.decide(following(chen), Answer(verdict=verdict, reason=reason))
 
 
-def test_types_are_settled_by_a_subtype(project: Project, chen: AdjudicationSession) -> None:
+def test_types_are_resolved_by_a_subtype(project: Project, chen: AdjudicationSession) -> None:
     ben = AnnotationSession(project, "ben")
     ben.submit(ben.open(2), Answer(subtype="B3"))
     ben.close()
@@ -220,9 +216,7 @@ def test_the_type_of_excluded_items_needs_no_decision(project: Project, chen: Ad
     assert chen.count_open() == 2
 
 
-def test_verdicts_are_shown_after_the_decision_and_the_look_is_recorded(
-    project: Project, chen: AdjudicationSession
-) -> None:
+def test_verdicts_are_revealed_after_the_decision_and_recorded(project: Project, chen: AdjudicationSession) -> None:
     judge(project)
     conflict = following(chen)
     with pytest.raises(AnnotationError, match="after the decision"):
@@ -245,7 +239,7 @@ def test_no_verdicts_no_reveal(project: Project, chen: AdjudicationSession) -> N
     assert rows(project, "SELECT count(*) FROM label_events WHERE view = 'verdicts'") == [(0,)]
 
 
-def test_the_second_of_two_people_is_told_that_it_is_settled(project: Project, chen: AdjudicationSession) -> None:
+def test_the_second_adjudicator_learns_that_it_is_resolved(project: Project, chen: AdjudicationSession) -> None:
     people.add_annotators(project, ["dora"])
     dora = AdjudicationSession(project, "dora")
     same = following(dora)
@@ -256,7 +250,7 @@ def test_the_second_of_two_people_is_told_that_it_is_settled(project: Project, c
     assert rows(project, "SELECT verdict FROM label_events WHERE kind = 'adjudication'") == [("correct",)]
 
 
-def test_whoever_has_seen_both_labels_is_not_blind_any_more(tmp_path: Path) -> None:
+def test_an_adjudicator_who_saw_both_labels_is_unblinded(tmp_path: Path) -> None:
     project = project_of(tmp_path, 1)
     people.assign(project, ["amira", "ben", "chen"], per_item=2)
     for name, verdict in (("amira", "correct"), ("ben", "incorrect")):
@@ -280,7 +274,7 @@ def test_whoever_has_seen_both_labels_is_not_blind_any_more(tmp_path: Path) -> N
     project.close()
 
 
-def test_the_decision_that_was_replaced_comes_back_with_undo(project: Project, chen: AdjudicationSession) -> None:
+def test_undo_restores_the_replaced_decision(project: Project, chen: AdjudicationSession) -> None:
     first = following(chen)
     chen.decide(first, Answer(verdict="correct"))
     chen.decide(chen.open(first.task, first.subject), Answer(verdict="incorrect"))
@@ -296,9 +290,7 @@ def test_the_decision_that_was_replaced_comes_back_with_undo(project: Project, c
     assert chen.undo() is None
 
 
-def test_a_second_window_replaces_no_decision_that_it_does_not_show(
-    project: Project, chen: AdjudicationSession
-) -> None:
+def test_a_second_window_cannot_replace_an_unseen_decision(project: Project, chen: AdjudicationSession) -> None:
     other = AdjudicationSession(project, "chen")
     first = following(chen)
     stale = other.open(first.task, first.subject)

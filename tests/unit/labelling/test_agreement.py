@@ -1,4 +1,4 @@
-"""Agreement on a project's labels: what counts, what does not, and what is told of people, pairs and groups."""
+"""Agreement of labels: which ones count, and the statistics of annotators, pairs and groups."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tests.helpers import make_project, numbered
-from tests.unit.labelling.said import Record
+from tests.unit.labelling.recording import Record
 from workbench.core.errors import FormatError, UsageError
 from workbench.core.label import Task
 from workbench.core.project import Project
@@ -68,14 +68,14 @@ def test_first_pass_labels_count(project: Project, record: Record) -> None:
     assert found.fleiss_kappa is None
 
 
-def test_a_project_without_labels_has_no_figures(project: Project) -> None:
+def test_a_project_without_labels_has_no_metrics(project: Project) -> None:
     found = agreement(project, by="type")
     assert (found.items, found.annotators, found.cohen_kappa, found.groups, found.ceiling) == (0, 0, [], [], [])
     assert found.percent_agreement is found.krippendorff_alpha is found.gwet_ac1 is None
     assert "0 items" in agreement_text(found)
 
 
-def test_the_last_word_of_a_person_counts(project: Project, record: Record) -> None:
+def test_the_last_label_of_an_annotator_counts(project: Project, record: Record) -> None:
     first = record.say("ann", 1, "i")
     record.say("ann", 1, "c", supersedes=first)
     record.say("bob", 1, "c")
@@ -86,7 +86,7 @@ def test_the_last_word_of_a_person_counts(project: Project, record: Record) -> N
     assert (found.items, found.paired, found.percent_agreement) == (2, 1, 1)
 
 
-def test_of_two_heads_after_a_merge_the_later_counts(project: Project, record: Record) -> None:
+def test_the_later_of_two_merged_labels_counts(project: Project, record: Record) -> None:
     record.say("ann", 1, "i")
     record.say("ann", 1, "c", merged=True)
     record.say("bob", 1, "c")
@@ -137,7 +137,7 @@ def test_a_reopening_moves_no_figure_unless_its_round_is_asked_for(project: Proj
     assert [(list(one.differing), list(one.same)) for one in pairs] == [([1], [2, 3]), ([], [2, 3])]
 
 
-def test_checks_are_no_part_of_agreement(project: Project, record: Record) -> None:
+def test_checks_are_excluded_from_agreement(project: Project, record: Record) -> None:
     record.table(("ann", "bob"), ("c c", "i c"))
     with project.database.write() as connection:
         connection.execute("INSERT INTO check_items VALUES (1, 'correct', '2025-01-01')")
@@ -150,7 +150,7 @@ def test_checks_are_no_part_of_agreement(project: Project, record: Record) -> No
     assert person(found, "bob").checks.n == 1
 
 
-def test_checks_of_several_questions_say_how_high_a_verifier_can_be_measured(project: Project, record: Record) -> None:
+def test_checks_of_several_questions_give_a_ceiling(project: Project, record: Record) -> None:
     with project.database.write() as connection:
         connection.execute("INSERT INTO check_items SELECT id, 'correct', '2025-01-01' FROM completions")
     for item in (1, 2):
@@ -163,7 +163,7 @@ def test_checks_of_several_questions_say_how_high_a_verifier_can_be_measured(pro
     assert by_checks.accuracy_ci == pytest.approx(HALF_BY_QUESTION, abs=1e-6)
 
 
-def test_surplus_labels_count_and_are_told(project: Project, record: Record) -> None:
+def test_surplus_labels_count_and_are_reported(project: Project, record: Record) -> None:
     people.assign(project, ["ann", "bob"], per_item=2)
     record.table(("ann", "bob", "cy"), ("c c", "c c", "c ."))
     found = of(project)
@@ -171,7 +171,7 @@ def test_surplus_labels_count_and_are_told(project: Project, record: Record) -> 
     assert "1 beyond the overlap" in agreement_text(found)
 
 
-def test_people_are_held_against_rulings_gold_and_their_own_repeats(project: Project, record: Record) -> None:
+def test_annotators_are_compared_with_rulings_gold_and_repeats(project: Project, record: Record) -> None:
     # Gold of the data: items 1, 3, 5 … are correct.
     record.table(("ann", "bob"), ("c c c i", "i c i i"))
     record.say("cy", 1, "c", kind="adjudication")
@@ -189,7 +189,7 @@ def test_people_are_held_against_rulings_gold_and_their_own_repeats(project: Pro
     assert (found.repeats.n, found.repeats.share) == (2, 0.5)
 
 
-def test_a_repeat_is_held_against_what_was_said_before_it(project: Project, record: Record) -> None:
+def test_a_repeat_is_compared_with_the_label_before_it(project: Project, record: Record) -> None:
     """An edit before the repeat counts, one after it does not."""
     first = record.say("ann", 1, "i")
     second = record.say("ann", 1, "c", supersedes=first)
@@ -207,7 +207,7 @@ def test_times_and_fast_decisions(project: Project, record: Record) -> None:
     assert (ann.fast.n, ann.fast.share) == (4, 0.5)
 
 
-def test_a_label_given_again_is_as_fast_as_its_longest_look(project: Project, record: Record) -> None:
+def test_a_revised_label_takes_its_longest_view_time(project: Project, record: Record) -> None:
     slow = record.say("ann", 1, "c", focused_ms=30_000)
     back = record.say("ann", 1, "", kind="retraction", supersedes=slow)
     record.say("ann", 1, "c", focused_ms=600, supersedes=back)
@@ -249,10 +249,8 @@ def test_groups_and_blocks_of_time_cover_the_items(project: Project, record: Rec
     assert block.group == "2025-03-01"
 
 
-def test_a_group_of_the_same_paired_item_has_another_ac1_where_others_have_one_label(
-    project: Project, record: Record
-) -> None:
-    """Gwet's chance agreement is of single labels too: of all where it is of all, of the group's in a group."""
+def test_ac1_of_a_group_includes_single_labels(project: Project, record: Record) -> None:
+    """Gwet's chance agreement includes single labels: all of them in total, those of the group in a group."""
     record.table(("ann", "bob"), ("c . . . i i i i", "i . . . . . . ."))
     found = of(project, by="domain")
     maths = next(group for group in found.groups if group.group == "maths")
@@ -266,7 +264,7 @@ def test_a_group_of_the_same_paired_item_has_another_ac1_where_others_have_one_l
     assert said not in agreement_text(of(project, by="domain"))
 
 
-def test_time_is_the_order_of_completion(tmp_path: Path) -> None:
+def test_time_blocks_follow_the_order_of_completion(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(60))
     record = Record(project)
     early = "2024-12-30T10:00:00Z"
@@ -279,7 +277,7 @@ def test_time_is_the_order_of_completion(tmp_path: Path) -> None:
     assert (first.group, second.group) == ("2024-12-30", "2025-01-02")
 
 
-def test_a_pair_that_did_one_domain_only_is_told(project: Project, record: Record) -> None:
+def test_a_pair_with_a_single_domain_is_reported(project: Project, record: Record) -> None:
     record.table(("ann", "bob"), (". . . . c c c i c c", ". . . . c c c c c c"))
     record.table(("cy", "dee"), ("c i c i c", "c i c c c"))
     found = of(project)
@@ -292,14 +290,14 @@ def test_a_pair_that_did_one_domain_only_is_told(project: Project, record: Recor
     assert "ann and bob share logic only (6 items)" in agreement_text(found)
 
 
-def test_nothing_is_confounded_where_there_is_one_group(tmp_path: Path) -> None:
+def test_a_single_group_has_no_confounding(tmp_path: Path) -> None:
     project = make_project(tmp_path, [row | {"source": "s", "domain": "maths"} for row in numbered(12)])
     Record(project).table(("ann", "bob"), ("c " * 12, "c " * 12))
     found = of(project)
     assert (found.shared_by, found.confounded, found.cohen_kappa[0].shared) == (None, [], {})
 
 
-def test_intervals_are_by_question_and_too_few_are_told(tmp_path: Path) -> None:
+def test_intervals_are_by_question_and_too_few_are_reported(tmp_path: Path) -> None:
     rows = [row | {"question_id": f"q{place // 2}"} for place, row in enumerate(numbered(40))]
     project = make_project(tmp_path, rows)
     record = Record(project)
@@ -327,7 +325,7 @@ def test_intervals_are_by_question_and_too_few_are_told(tmp_path: Path) -> None:
     assert "  too few\n" in text.partition("pair")[2]
 
 
-def test_only_what_is_too_few_is_named(tmp_path: Path) -> None:
+def test_only_insufficient_counts_are_named(tmp_path: Path) -> None:
     rows = [row | {"question_id": f"q{place}"} for place, row in enumerate(numbered(20))]
     project = make_project(tmp_path, rows)
     Record(project).table(("ann", "bob"), ("c i " * 10, "i i " + "c i " * 9))
@@ -336,7 +334,7 @@ def test_only_what_is_too_few_is_named(tmp_path: Path) -> None:
     assert "too few questions to say: people disagree in 1 (4 needed)\n" in agreement_text(found)
 
 
-def test_agreement_on_one_item_is_said_to_be_of_too_few(project: Project, record: Record) -> None:
+def test_agreement_on_one_item_is_reported_as_too_few(project: Project, record: Record) -> None:
     record.table(("ann", "bob"), ("c", "i"))
     said = agreement_sentence(of(project))
     assert said.startswith("Annotators agree on 0.0 % (too few questions for an interval) of 1 item with two labels, ")
@@ -352,7 +350,7 @@ def test_completions_of_a_question_are_one_cluster(project: Project, record: Rec
     assert expected[0] < wilson(8, 12)[0]
 
 
-def test_shares_of_a_person_are_as_sure_as_their_questions(project: Project, record: Record) -> None:
+def test_annotator_shares_have_intervals_by_question(project: Project, record: Record) -> None:
     record.table(("ann", "bob"), ("c i c i c i i c i c i c", "c i c i c i c i c i c i"))
     for item in range(1, 13):
         record.say("bob", item, "c", kind="repeat")
@@ -368,7 +366,7 @@ def test_shares_of_a_person_are_as_sure_as_their_questions(project: Project, rec
     assert bob.repeats.ci == found.repeats.ci == pytest.approx(wilson(6, 12, 2.570582), abs=1e-6)
 
 
-def test_a_person_by_rulings_is_as_sure_as_their_questions(project: Project, record: Record) -> None:
+def test_shares_by_rulings_have_intervals_by_question(project: Project, record: Record) -> None:
     record.table(("ann", "bob", "cy"), ("c i c i c i i c i c i c", *["c i c i c i c i c i c i"] * 2))
     for item in range(1, 13):
         record.say("dee", item, "c" if item % 2 else "i", kind="adjudication")
@@ -378,7 +376,7 @@ def test_a_person_by_rulings_is_as_sure_as_their_questions(project: Project, rec
 
 
 @pytest.mark.parametrize(("items", "is_stated"), [(99, False), (100, True)])
-def test_a_consensus_is_estimated_from_100_items_on(tmp_path: Path, items: int, is_stated: bool) -> None:
+def test_a_consensus_needs_100_items(tmp_path: Path, items: int, is_stated: bool) -> None:
     project = make_project(tmp_path, numbered(104))
     rightly = "c i " * (items // 2) + "c " * (items % 2)
     wrongly = "c i " * 25 + rightly[100:].translate(str.maketrans("ci", "ic"))
@@ -397,7 +395,7 @@ def test_a_consensus_is_estimated_from_100_items_on(tmp_path: Path, items: int, 
         assert ann.sensitivity is ann.specificity is None
 
 
-def test_one_question_says_nothing_of_how_sure_a_person_is(project: Project, record: Record) -> None:
+def test_a_single_question_gives_no_interval(project: Project, record: Record) -> None:
     record.table(("ann", "bob"), ("c c", "c i"))
     found = of(project)
     share = person(found, "ann").with_others
@@ -425,12 +423,12 @@ def test_the_ceiling_follows_from_agreement(project: Project, record: Record) ->
     assert settled.wrong > found.wrong
 
 
-def test_people_who_agree_on_less_than_half_have_no_ceiling(project: Project, record: Record) -> None:
+def test_agreement_below_one_half_has_no_ceiling(project: Project, record: Record) -> None:
     record.table(("ann", "bob"), ("c c c", "i i c"))
     assert of(project).ceiling == []
 
 
-def test_what_can_not_be_asked_is_refused(project: Project) -> None:
+def test_invalid_options_are_rejected(project: Project) -> None:
     with pytest.raises(UsageError, match="model"):
         agreement(project, by="model")
     with pytest.raises(UsageError, match="--task type"):
@@ -438,17 +436,17 @@ def test_what_can_not_be_asked_is_refused(project: Project) -> None:
 
 
 @pytest.mark.parametrize("cy", ["c i c i c i c i", "c i c i c i c c", "i c i c c i c i", "i c i c i c i c"])
-def test_no_word_judges_a_figure(project: Project, record: Record, cy: str) -> None:
+def test_the_text_rates_no_metric(project: Project, record: Record, cy: str) -> None:
     record.table(("ann", "bob", "cy"), ("c i c i c i c i", "c i c i c i c i", cy))
     found = agreement(project, by="domain")
-    # A perfect verifier, which the ceiling is about, is none of the figures.
+    # "Perfect" describes the verifier of the ceiling, not a metric.
     text = " ".join(f"{agreement_text(found)} {agreement_sentence(found)}".lower().split())
     text = text.replace("a perfect verifier would", "")
     adjectives = ("good", "poor", "fair", "moderate", "substantial", "perfect", "excellent", "slight", "strong", "weak")
     assert not [word for word in (*adjectives, "sound", "high agreement", "low agreement") if word in text]
 
 
-def test_names_are_data(tmp_path: Path) -> None:
+def test_names_are_escaped(tmp_path: Path) -> None:
     path = tmp_path / "r.jsonl"
     lines = [{"item": 1, "annotator": who, "value": "\x1b[31m\u202e"} for who in ("[bold]a[/]", "b\u202eb\x1b[2J")]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
@@ -480,7 +478,7 @@ def test_the_items_of_a_pair_on_types_show_a_completion_of_the_question(project:
     assert pair_items(project, "type", "ann", "bob", coarse=True).differing.tolist() == [5]
 
 
-def test_the_items_of_nobody_are_refused(project: Project, record: Record) -> None:
+def test_items_of_an_unknown_pair_are_rejected(project: Project, record: Record) -> None:
     record.table(("ann",), ("c",))
     with pytest.raises(UsageError, match="'bob'"):
         pair_items(project, "correctness", "ann", "bob")
@@ -502,14 +500,14 @@ def test_a_file_of_two_categories_has_a_ceiling(tmp_path: Path) -> None:
     assert [ceiling.source for ceiling in report.ceiling] == ["agreement"]
 
 
-def test_a_file_without_a_rating_is_refused(tmp_path: Path) -> None:
+def test_a_file_without_a_rating_is_rejected(tmp_path: Path) -> None:
     path = tmp_path / "r.jsonl"
     path.write_text("bad\n")
     with pytest.raises(FormatError, match="no rating"):
         agreement_of_file(path, "nominal")
 
 
-def test_too_many_ratios_are_refused(tmp_path: Path) -> None:
+def test_too_many_ratios_are_rejected(tmp_path: Path) -> None:
     path = tmp_path / "r.jsonl"
     path.write_text("".join(f'{{"item": {n}, "annotator": "a", "value": {n}}}\n' for n in range(1_001)))
     with pytest.raises(UsageError, match="1,000 distinct"):

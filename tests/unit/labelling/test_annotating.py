@@ -1,4 +1,4 @@
-"""What an annotator relies on: one label a person, nothing lost, nothing taken twice, undo that goes all the way."""
+"""Annotation sessions: one label per annotator, nothing lost or duplicated, and complete undo."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ def state(project: Project, task: str, subject: int) -> Any:
     return found[0] if found else None
 
 
-def test_unknown_people_are_refused_by_name(project: Project) -> None:
+def test_unknown_annotators_are_rejected_by_name(project: Project) -> None:
     with pytest.raises(UsageError, match=r"no annotator 'zoe'.*amira"):
         AnnotationSession(project, "zoe")
 
 
-def test_a_label_is_stored_with_what_it_was_given_for(project: Project, amira: AnnotationSession) -> None:
+def test_a_label_is_stored_with_its_context(project: Project, amira: AnnotationSession) -> None:
     item = following(amira)
     (uuid,) = amira.submit(
         item, Answer(verdict="incorrect", unsure=True, note="off by one", open_ms=900, focused_ms=800, view="card")
@@ -76,7 +76,7 @@ def test_a_label_is_stored_with_what_it_was_given_for(project: Project, amira: A
     assert state(project, "correctness", item.completion) == ("labelled", None)
 
 
-def test_what_is_said_beside_a_verdict_comes_back(project: Project, amira: AnnotationSession) -> None:
+def test_tags_and_partial_credit_are_stored_with_the_verdict(project: Project, amira: AnnotationSession) -> None:
     item = following(amira)
     amira.submit(item, Answer(verdict="correct", tags=("reasoning_wrong",), partial=0.5, wait_ms=40, keys=3))
     again = amira.open(item.completion)
@@ -89,7 +89,7 @@ def test_what_is_said_beside_a_verdict_comes_back(project: Project, amira: Annot
             amira.submit(item, odd)
 
 
-def test_a_note_that_no_other_database_would_take_is_refused(project: Project, amira: AnnotationSession) -> None:
+def test_a_note_that_could_not_be_merged_is_rejected(project: Project, amira: AnnotationSession) -> None:
     with pytest.raises(AnnotationError, match="100,000"):
         amira.submit(following(amira), Answer(verdict="correct", note="n" * 100_001))
     for note in ("a\0b", "a\ud800b"):
@@ -134,13 +134,13 @@ def test_an_edit_supersedes_and_keeps_the_slot(project: Project, amira: Annotati
         (Answer(verdict="unsuitable", reason="other", note="  "), "needs a note"),
     ],
 )
-def test_unsuitable_says_why(project: Project, amira: AnnotationSession, answer: Answer, message: str) -> None:
+def test_unsuitable_needs_a_reason(project: Project, amira: AnnotationSession, answer: Answer, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         amira.submit(following(amira), answer)
     assert rows(project, "SELECT count(*) FROM label_events") == [(0,)]
 
 
-def test_the_item_after_the_present_one_is_another(amira: AnnotationSession) -> None:
+def test_the_next_item_differs_from_the_current_one(amira: AnnotationSession) -> None:
     first = following(amira)
     ahead = amira.next(beside=(first.completion,))
     assert ahead is not None
@@ -150,7 +150,7 @@ def test_the_item_after_the_present_one_is_another(amira: AnnotationSession) -> 
     assert again.completion == ahead.completion
 
 
-def test_a_new_session_goes_on_where_the_last_one_was(project: Project, amira: AnnotationSession) -> None:
+def test_a_new_session_resumes_the_last_item(project: Project, amira: AnnotationSession) -> None:
     item = following(amira)
     later = AnnotationSession(project, "amira")
     assert following(later).completion == item.completion
@@ -173,7 +173,7 @@ def test_everyone_gets_every_item_until_the_quota_is_full(
     chen.close()
 
 
-def test_skipped_items_come_last(amira: AnnotationSession) -> None:
+def test_skipped_items_are_served_last(amira: AnnotationSession) -> None:
     skipped = following(amira)
     amira.skip(skipped)
     order = []
@@ -184,7 +184,7 @@ def test_skipped_items_come_last(amira: AnnotationSession) -> None:
     assert order[-1] == skipped.completion
 
 
-def test_undo_goes_back_label_by_label(project: Project, amira: AnnotationSession) -> None:
+def test_undo_retracts_label_by_label(project: Project, amira: AnnotationSession) -> None:
     first = following(amira)
     amira.submit(first, Answer(verdict="correct", subtype="A1"))
     second = following(amira)
@@ -200,7 +200,7 @@ def test_undo_goes_back_label_by_label(project: Project, amira: AnnotationSessio
     assert rows(project, "SELECT count(*) FROM assignments WHERE state = 'done'") == [(0,)]
 
 
-def test_undo_of_an_edit_brings_the_earlier_answer_back_in_its_old_place(amira: AnnotationSession) -> None:
+def test_undo_of_an_edit_restores_the_earlier_answer(amira: AnnotationSession) -> None:
     first = following(amira)
     amira.submit(first, Answer(verdict="correct", subtype="A1"))
     second = following(amira)
@@ -217,7 +217,7 @@ def test_undo_of_an_edit_brings_the_earlier_answer_back_in_its_old_place(amira: 
     assert (opened.completion, opened.verdict) == (first.completion, None)
 
 
-def test_undo_of_a_type_alone_opens_its_item(amira: AnnotationSession) -> None:
+def test_undo_of_a_single_type_opens_its_item(amira: AnnotationSession) -> None:
     item = following(amira)
     amira.submit(item, CORRECT)
     amira.submit(item, Answer(subtype="B2"))
@@ -245,7 +245,7 @@ def test_undo_works_after_a_restart(project: Project, amira: AnnotationSession) 
     later.close()
 
 
-def test_a_label_without_its_type_comes_again_first(project: Project, amira: AnnotationSession) -> None:
+def test_a_label_without_its_type_is_served_again_first(project: Project, amira: AnnotationSession) -> None:
     item = following(amira)
     amira.submit(item, CORRECT)
     again = following(amira)
@@ -254,7 +254,7 @@ def test_a_label_without_its_type_comes_again_first(project: Project, amira: Ann
     assert following(amira).completion != item.completion
 
 
-def test_a_type_left_open_is_asked_for_at_the_end(project: Project, amira: AnnotationSession) -> None:
+def test_a_skipped_type_is_served_last(project: Project, amira: AnnotationSession) -> None:
     item = following(amira)
     amira.submit(item, CORRECT)
     amira.skip(item)
@@ -266,7 +266,7 @@ def test_a_type_left_open_is_asked_for_at_the_end(project: Project, amira: Annot
     assert len(order) == 4
 
 
-def test_whoever_calls_an_item_unsuitable_is_not_asked_for_its_type(project: Project, amira: AnnotationSession) -> None:
+def test_an_unsuitable_item_needs_no_type(project: Project, amira: AnnotationSession) -> None:
     item = following(amira)
     amira.submit(item, Answer(verdict="unsuitable", reason="proof"))
     assert rows(project, "SELECT count(*) FROM assignments WHERE task = 'type' AND state <> 'open'") == [(0,)]
@@ -277,10 +277,10 @@ def test_whoever_calls_an_item_unsuitable_is_not_asked_for_its_type(project: Pro
     assert item.completion not in served
 
 
-def test_that_unsuitable_was_overruled_does_not_show(
+def test_overruling_unsuitable_is_not_visible(
     project: Project, amira: AnnotationSession, ben: AnnotationSession, tmp_path: Path
 ) -> None:
-    """The maker is not asked for the type then: whoever settled it says that, too."""
+    """The annotator is not asked for the type, because the adjudicator states it as well."""
     item = following(amira)
     amira.submit(item, Answer(verdict="unsuitable", reason="proof"))
     for session in (amira, ben):
@@ -304,7 +304,7 @@ def test_that_unsuitable_was_overruled_does_not_show(
     assert ledger.states_differ(project) == 0
 
 
-def test_a_lease_that_ran_out_goes_to_another_person_and_what_was_typed_stays(
+def test_an_expired_lease_is_reassigned_and_the_draft_stays(
     project: Project, amira: AnnotationSession, ben: AnnotationSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chen = AnnotationSession(project, "chen")
@@ -322,7 +322,7 @@ def test_a_lease_that_ran_out_goes_to_another_person_and_what_was_typed_stays(
     chen.close()
 
 
-def test_a_lease_that_ran_out_is_taken_again_while_the_quota_is_open(
+def test_an_expired_lease_is_renewed_while_the_quota_is_open(
     project: Project, amira: AnnotationSession, ben: AnnotationSession
 ) -> None:
     held = following(amira)
@@ -337,7 +337,7 @@ def test_a_lease_that_ran_out_is_taken_again_while_the_quota_is_open(
     chen.close()
 
 
-def test_items_claimed_ahead_are_given_back(project: Project, amira: AnnotationSession) -> None:
+def test_prefetched_items_can_be_released(project: Project, amira: AnnotationSession) -> None:
     first = following(amira)
     ahead = amira.next(beside=(first.completion,))
     assert ahead is not None
@@ -346,7 +346,7 @@ def test_items_claimed_ahead_are_given_back(project: Project, amira: AnnotationS
     assert leased == [("correctness", first.completion), ("type", first.question)]
 
 
-def test_other_peoples_items_can_not_be_opened(amira: AnnotationSession, ben: AnnotationSession) -> None:
+def test_items_of_others_cannot_be_opened(amira: AnnotationSession, ben: AnnotationSession) -> None:
     with pytest.raises(AnnotationError, match="not assigned to you"):
         ben.open(following(amira).completion)
 
@@ -364,7 +364,7 @@ def test_drafts_and_flags_stay_with_the_item(amira: AnnotationSession) -> None:
     assert [entry.note for entry in amira.history()] == ["look at [b]this[/b]"]
 
 
-def test_history_shows_own_labels_in_force_newest_first(amira: AnnotationSession, ben: AnnotationSession) -> None:
+def test_history_shows_own_current_labels_newest_first(amira: AnnotationSession, ben: AnnotationSession) -> None:
     first = following(amira)
     amira.submit(first, Answer(verdict="correct", subtype="A1"))
     second = following(amira)
@@ -377,7 +377,7 @@ def test_history_shows_own_labels_in_force_newest_first(amira: AnnotationSession
     ]
 
 
-def test_a_label_after_a_look_behind_the_curtain_is_marked(project: Project, amira: AnnotationSession) -> None:
+def test_a_label_after_a_reveal_is_marked_unblinded(project: Project, amira: AnnotationSession) -> None:
     name = coordinator_name()
     people.assign(project, [name, "dora", "eli"], per_item=3)
     session = AnnotationSession(project, name)
@@ -388,7 +388,7 @@ def test_a_label_after_a_look_behind_the_curtain_is_marked(project: Project, ami
     session.close()
 
 
-def test_an_adjudicator_can_not_label_the_item(
+def test_an_adjudicator_cannot_label_the_item(
     project: Project, amira: AnnotationSession, ben: AnnotationSession
 ) -> None:
     from workbench.labelling.adjudicating import AdjudicationSession
@@ -408,7 +408,7 @@ def test_an_adjudicator_can_not_label_the_item(
     chen.close()
 
 
-def test_labels_from_a_file_without_slots_can_be_corrected_and_taken_back(tmp_path: Path) -> None:
+def test_imported_labels_can_be_corrected_and_retracted(tmp_path: Path) -> None:
     import json
 
     from workbench.labelling.labels import import_labels
@@ -429,7 +429,7 @@ def test_labels_from_a_file_without_slots_can_be_corrected_and_taken_back(tmp_pa
     project.close()
 
 
-def test_undo_takes_back_no_label_of_another_question(tmp_path: Path) -> None:
+def test_undo_retracts_no_label_of_another_question(tmp_path: Path) -> None:
     import json
 
     from workbench.labelling.labels import import_labels
@@ -450,7 +450,7 @@ def test_undo_takes_back_no_label_of_another_question(tmp_path: Path) -> None:
     project.close()
 
 
-def test_what_is_left_is_what_will_be_served(tmp_path: Path) -> None:
+def test_progress_equals_the_number_of_served_items(tmp_path: Path) -> None:
     from workbench.labelling.adjudicating import AdjudicationSession
 
     project = make_project(tmp_path, numbered(3))
@@ -475,7 +475,7 @@ def test_what_is_left_is_what_will_be_served(tmp_path: Path) -> None:
     project.close()
 
 
-def test_a_coordinator_who_labels_under_a_name_is_not_blind_under_it_later(project: Project) -> None:
+def test_a_coordinator_stays_unblinded_as_an_annotator(project: Project) -> None:
     session = AnnotationSession(project, "amira")
     item = following(session)
     detail(project, item.completion, ("amira",))
@@ -484,9 +484,7 @@ def test_a_coordinator_who_labels_under_a_name_is_not_blind_under_it_later(proje
     session.close()
 
 
-def test_undo_after_a_skip_brings_the_skipped_item_back_and_no_label_changes(
-    project: Project, amira: AnnotationSession
-) -> None:
+def test_undo_after_a_skip_restores_the_item_and_keeps_labels(project: Project, amira: AnnotationSession) -> None:
     first = following(amira)
     amira.submit(first, Answer(verdict="correct", subtype="A1"))
     second = following(amira)
@@ -504,7 +502,7 @@ def test_undo_after_a_skip_brings_the_skipped_item_back_and_no_label_changes(
         assert again.completion == item.completion
 
 
-def test_a_skip_after_an_undo_is_what_the_next_undo_is_of(project: Project, amira: AnnotationSession) -> None:
+def test_undo_after_undo_and_skip_restores_the_skipped_item(project: Project, amira: AnnotationSession) -> None:
     first = following(amira)
     amira.submit(first, Answer(verdict="correct", subtype="A1"))
     second = following(amira)
@@ -518,7 +516,7 @@ def test_a_skip_after_an_undo_is_what_the_next_undo_is_of(project: Project, amir
     assert rows(project, "SELECT count(*) FROM label_events WHERE kind = 'retraction'") == [(2,)]
 
 
-def test_a_second_window_replaces_no_label_that_it_does_not_show(project: Project, amira: AnnotationSession) -> None:
+def test_a_second_window_cannot_replace_an_unseen_label(project: Project, amira: AnnotationSession) -> None:
     other = AnnotationSession(project, "amira")
     stale = following(other)
     amira.submit(amira.open(stale.completion), Answer(verdict="correct", note="see line 3"))

@@ -9,7 +9,7 @@ from tests.bundle_kills import Scene, moments
 from tests.killed_steps import When, killer
 
 
-def test_a_bundle_or_a_merge_that_is_killed_is_whole_or_not_there(tmp_path: Path) -> None:
+def test_a_killed_bundle_or_merge_is_complete_or_absent(tmp_path: Path) -> None:
     scene, random = Scene(tmp_path, 12), Random(17)
     with killer() as run:
         ended, state = scene.kill_bundle(run)

@@ -1,4 +1,4 @@
-"""A bundle that comes home is believed its person, on its items, since it was made; the rest is refused and named."""
+"""Returned bundles: only events of their annotator, on their items, since their creation are accepted."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Scene:
         return report
 
     def says(self, **fields: Any) -> LabelEvent:
-        """What a forger who knows the program has it store, seal and all."""
+        """Store an event as a forger with the program would, including the seal."""
         with closing(open_project(self.ann)) as project, project.database.write() as connection:
             maker = people.add(connection, fields.pop("by", "ann"), fields.pop("role", "annotator"))
             event = LabelEvent(
@@ -85,7 +85,7 @@ class Scene:
         return event
 
     def write(self, *statements: str, path: Path | None = None) -> None:
-        """What a forger writes by hand."""
+        """Change the database by hand as a forger would."""
         with closing(sqlite3.connect(path or self.ann, isolation_level=None)) as connection:
             guards = connection.execute(
                 "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND name LIKE 'label_events_no_%'"
@@ -132,7 +132,7 @@ def scene(made: Scene, tmp_path: Path) -> Scene:
 
 
 def theirs(scene: Scene, kind: str, name: str) -> str:
-    """The uuid of an event at home, which somebody may have learned."""
+    """Return the uuid of an event at home, which another person may have learned."""
     query = "SELECT e.uuid FROM label_events AS e JOIN annotators AS a ON a.id = e.annotator_id "
     return str(scene.read(f"{query} WHERE e.kind = '{kind}' AND a.name = '{name}' AND task = 'correctness'")[0][0])
 
@@ -206,7 +206,7 @@ def forge_guidelines(scene: Scene) -> None:
 
 @pytest.mark.few(4)
 @pytest.mark.parametrize("forgery", SAID)
-def test_what_its_person_may_not_say_there_is_refused_and_the_rest_taken(scene: Scene, forgery: str) -> None:
+def test_unauthorised_events_are_rejected_and_the_others_merged(scene: Scene, forgery: str) -> None:
     forge, field = SAID[forgery]
     before = {row[0] for row in scene.read("SELECT uuid FROM label_events")}
     forge(scene)
@@ -239,7 +239,7 @@ WRITTEN: dict[str, tuple[str, str]] = {
 
 
 @pytest.mark.parametrize("edit", WRITTEN)
-def test_what_was_written_by_hand_is_refused(scene: Scene, edit: str) -> None:
+def test_handwritten_events_are_rejected(scene: Scene, edit: str) -> None:
     statement, field = WRITTEN[edit]
     verdict = scene.read("SELECT uuid FROM label_events WHERE task = 'correctness' AND kind = 'label'", scene.ann)[-1][
         0
@@ -252,7 +252,7 @@ def test_what_was_written_by_hand_is_refused(scene: Scene, edit: str) -> None:
     assert report.events_new + report.unchanged + len(report.refused) == len(scene.honest) + 2
 
 
-def test_an_earlier_event_that_was_changed_stays_as_it_is(scene: Scene) -> None:
+def test_a_changed_earlier_event_keeps_its_original_content(scene: Scene) -> None:
     own = theirs(scene, "flag", "ann")
     before = scene.read(f"SELECT * FROM label_events WHERE uuid = '{own}'")
     scene.write(f"UPDATE label_events SET note = 'changed' WHERE uuid = '{own}'")
@@ -270,7 +270,7 @@ PASSES: dict[str, str] = {
 
 
 @pytest.mark.parametrize("kind", PASSES)
-def test_of_a_file_that_is_no_recorded_bundle_nothing_is_taken(scene: Scene, kind: str) -> None:
+def test_an_unrecorded_bundle_is_rejected(scene: Scene, kind: str) -> None:
     scene.write(PASSES[kind])
     before = canonical(scene.home)
     report = scene.merge()
@@ -281,7 +281,7 @@ def test_of_a_file_that_is_no_recorded_bundle_nothing_is_taken(scene: Scene, kin
     assert canonical(scene.home) == before
 
 
-def test_whose_a_bundle_is_and_since_when_is_what_home_recorded(scene: Scene) -> None:
+def test_owner_and_creation_time_of_a_bundle_come_from_home(scene: Scene) -> None:
     scene.write("UPDATE bundle_pass SET annotator = 'bob', made_at = '2001-01-01T00:00:00.000000Z'")
     scene.says(by="bob")
     scene.says(created_at=in_days(-1))
@@ -292,7 +292,7 @@ def test_whose_a_bundle_is_and_since_when_is_what_home_recorded(scene: Scene) ->
     assert report.people == {"ann": len(scene.honest)}
 
 
-def test_swapped_bundles_bring_nothing(scene: Scene) -> None:
+def test_swapped_bundles_are_rejected(scene: Scene) -> None:
     """Bob's id in Ann's file."""
     with closing(sqlite3.connect(scene.ann, isolation_level=None)) as connection:
         connection.execute("ATTACH ? AS bob", (str(scene.bob),))
@@ -304,7 +304,7 @@ def test_swapped_bundles_bring_nothing(scene: Scene) -> None:
     assert {row.field for row in report.refused} == {"annotator"}
 
 
-def test_twice_is_once(scene: Scene) -> None:
+def test_a_second_merge_changes_nothing(scene: Scene) -> None:
     first = scene.merge()
     after = canonical(scene.home)
     second = scene.merge()
@@ -313,7 +313,7 @@ def test_twice_is_once(scene: Scene) -> None:
 
 
 @pytest.mark.parametrize("newer_first", [True, False])
-def test_an_older_copy_changes_nothing_that_a_newer_one_said(scene: Scene, tmp_path: Path, newer_first: bool) -> None:
+def test_an_older_copy_does_not_override_a_newer_one(scene: Scene, tmp_path: Path, newer_first: bool) -> None:
     older = shutil.copyfile(scene.ann, tmp_path / "older.db")
     with closing(open_project(scene.ann)) as project, closing(AnnotationSession(project, "ann")) as session:
         assert session.undo() is not None
@@ -333,8 +333,8 @@ def make_copy(scene: Scene, folder: Path) -> Project:
     return open_project(folder / "p.db")
 
 
-def test_a_second_bundle_and_the_first_come_home_in_any_order(scene: Scene, tmp_path: Path) -> None:
-    """The first one's time is up, its items go along again, and then both come back."""
+def test_two_bundles_of_one_annotator_merge_in_any_order(scene: Scene, tmp_path: Path) -> None:
+    """The first bundle expires, its items are bundled again, and then both return."""
     with scene.home.database.write() as connection:
         connection.execute("UPDATE assignments SET expires_at = 1 WHERE state = 'away'")
     bundle(scene.home, tmp_path / "second.db", annotator="ann")
@@ -345,7 +345,7 @@ def test_a_second_bundle_and_the_first_come_home_in_any_order(scene: Scene, tmp_
     assert report.events_new == len(scene.honest)
 
 
-def test_a_bundle_of_another_project_brings_nothing_even_as_a_whole(scene: Scene, tmp_path: Path) -> None:
+def test_a_bundle_of_another_project_is_rejected(scene: Scene, tmp_path: Path) -> None:
     (tmp_path / "apart").mkdir()
     other = Scene(tmp_path / "apart")
     assert "did not make" in scene.merge(other.ann).not_believed
@@ -355,7 +355,7 @@ def test_a_bundle_of_another_project_brings_nothing_even_as_a_whole(scene: Scene
 
 
 @pytest.mark.parametrize("damage", ["cut", "cut at a page", "a page", "header"])
-def test_a_damaged_bundle_brings_nothing_or_what_is_whole(scene: Scene, damage: str) -> None:
+def test_a_damaged_bundle_merges_only_intact_events(scene: Scene, damage: str) -> None:
     raw = bytearray(scene.ann.read_bytes())
     before = canonical(scene.home)
     if damage.startswith("cut"):
@@ -373,8 +373,8 @@ def test_a_damaged_bundle_brings_nothing_or_what_is_whole(scene: Scene, damage: 
 
 
 @pytest.mark.soak
-def test_what_of_a_bundle_is_damaged_is_never_taken_for_what_was_said(scene: Scene, tmp_path: Path) -> None:
-    """Every byte of every stored verdict, note and time turned, one after the other."""
+def test_damaged_bytes_are_never_read_as_labels(scene: Scene, tmp_path: Path) -> None:
+    """Every byte of every stored verdict, note and time is changed, one at a time."""
     whole = scene.ann.read_bytes()
     spots = [start for start in range(len(whole)) if whole[start : start + 7] == b"correct"]
     assert len(spots) >= 2
@@ -394,15 +394,15 @@ def test_what_of_a_bundle_is_damaged_is_never_taken_for_what_was_said(scene: Sce
     assert scene.read("SELECT count(*) FROM label_events") == clean
 
 
-def test_without_a_record_only_the_coordinators_word_brings_labels_in(scene: Scene) -> None:
-    """As after going back to an older backup."""
+def test_without_a_record_labels_need_the_coordinators_consent(scene: Scene) -> None:
+    """As after restoring an older backup."""
     scene.write("DELETE FROM bundle_items", "DELETE FROM bundles", path=scene.home.path)
     assert "did not make" in scene.merge().not_believed
     report = scene.merge(whole=True)
     assert (report.people, report.refused) == ({"ann": len(scene.honest)}, [])
 
 
-def test_more_events_than_people_make_are_not_read(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_implausible_number_of_events_is_not_read(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("workbench.labelling.believing.MOST_EVENTS", 0)
     monkeypatch.setattr("workbench.labelling.believing.TrustedBundle.most", 3)
     report = scene.merge()
@@ -410,7 +410,7 @@ def test_more_events_than_people_make_are_not_read(scene: Scene, monkeypatch: py
     assert report.events_new == 0
 
 
-def test_a_whole_database_is_merged_only_when_that_is_said(scene: Scene, tmp_path: Path) -> None:
+def test_a_whole_database_is_merged_only_with_the_option(scene: Scene, tmp_path: Path) -> None:
     with closing(make_copy(scene, tmp_path / "other")) as other:
         add_version(other, "Be kind.", by="zoe")
         label(other.path, "bob", 1)
@@ -435,7 +435,7 @@ def test_a_whole_database_is_merged_only_when_that_is_said(scene: Scene, tmp_pat
     assert report.trusted.kinds == report.kinds
 
 
-def test_flags_are_counted_with_what_is_new(scene: Scene) -> None:
+def test_flags_are_counted_as_new_events(scene: Scene) -> None:
     with closing(open_project(scene.ann)) as project, closing(AnnotationSession(project, "ann")) as session:
         item = session.next()
         assert item is not None
@@ -445,7 +445,7 @@ def test_flags_are_counted_with_what_is_new(scene: Scene) -> None:
     assert len(coordinating.flags(scene.home)) == 2
 
 
-def test_marks_that_contradict_are_counted_where_nobody_can_be_asked(scene: Scene, tmp_path: Path) -> None:
+def test_contradicting_tags_are_counted(scene: Scene, tmp_path: Path) -> None:
     scene.says(tags=("reasoning_wrong", "reasoning_right"), verdict="correct")
     assert scene.merge().contradicting == 1
     assert scene.merge().contradicting == 0
@@ -459,7 +459,7 @@ def test_marks_that_contradict_are_counted_where_nobody_can_be_asked(scene: Scen
     assert import_labels(scene.home, tmp_path / "eve.jsonl").contradicting == 0
 
 
-def test_labels_from_the_future_or_that_repeat_others_are_refused_from_files_too(scene: Scene, tmp_path: Path) -> None:
+def test_future_and_copied_labels_in_files_are_rejected(scene: Scene, tmp_path: Path) -> None:
     of_bob = theirs(scene, "label", "bob")
     line = {"completion_id": "c7", "annotator": "eve", "verdict": "correct"}
     lines = [
@@ -472,8 +472,8 @@ def test_labels_from_the_future_or_that_repeat_others_are_refused_from_files_too
     assert [(row["line"], row["field"]) for row in imported.refusals] == [(1, "created_at"), (2, "seen")]
 
 
-def test_what_repeats_anothers_label_never_brings_theirs_back(scene: Scene) -> None:
-    """Stored by an earlier version, which let it in."""
+def test_a_copied_label_never_restores_the_original(scene: Scene) -> None:
+    """An earlier version of the program accepted and stored it."""
     home = scene.home
     with closing(AnnotationSession(home, "bob")) as session:
         item = session.open(session.history()[0].completion)

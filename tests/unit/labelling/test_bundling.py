@@ -1,4 +1,4 @@
-"""A bundle holds what its person may see and nothing else; its labels come home to the slots that waited for them."""
+"""Bundles contain only what their annotator may see; their labels return to the reserved slots."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def slots(project: Project, where: str = "1") -> dict[str, int]:
 
 
 def mark_everything(path: Path) -> None:
-    """A row of marks in every table, and marks in whatever columns of the items themselves are not to be seen."""
+    """Put a marked row into every table, and marks into the hidden columns of items."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("PRAGMA ignore_check_constraints = ON")
         tables = [row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
@@ -78,7 +78,7 @@ def mark_everything(path: Path) -> None:
             connection.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(values))})", values)
 
 
-def test_nothing_but_texts_guidelines_and_the_assignment_is_in_the_file(tmp_path: Path) -> None:
+def test_a_bundle_has_only_texts_guidelines_and_the_assignment(tmp_path: Path) -> None:
     items = numbered(12, types="labelled", model="a model", source="web/source", domain="mathematics", subtype="B2")
     home = make_project(tmp_path, [{**item, "completion": f"Seen {n}."} for n, item in enumerate(items)])
     assign(home, ["ann", "bob"], per_item=2)
@@ -104,7 +104,7 @@ def test_nothing_but_texts_guidelines_and_the_assignment_is_in_the_file(tmp_path
     assert bundled.execute("SELECT count(*) FROM label_events").fetchone() == (0,)
 
 
-def test_labels_given_in_a_bundle_fill_the_slots_that_waited(home: Project, tmp_path: Path) -> None:
+def test_labels_of_a_bundle_fill_the_reserved_slots(home: Project, tmp_path: Path) -> None:
     written = bundle(home, tmp_path / "ann.db", annotator="ann", limit=5)
     assert written.written == 5
     assert slots(home, "task = 'correctness'") == {"away": 5, "open": 19}
@@ -119,7 +119,7 @@ def test_labels_given_in_a_bundle_fill_the_slots_that_waited(home: Project, tmp_
     assert slots(home, "task = 'correctness'") == {"done": 24}
 
 
-def test_while_a_bundle_is_away_nobody_is_served_its_items(home: Project, tmp_path: Path) -> None:
+def test_items_of_an_open_bundle_are_not_served(home: Project, tmp_path: Path) -> None:
     bundle(home, tmp_path / "ann.db", annotator="ann", limit=5)
     with closing(AnnotationSession(home, "ann")) as session:
         away = {row[0] for row in _away(home)}
@@ -131,7 +131,7 @@ def test_while_a_bundle_is_away_nobody_is_served_its_items(home: Project, tmp_pa
     assert {row[0] for row in _away(home)} == away
 
 
-def test_what_is_away_is_part_of_progress(home: Project, tmp_path: Path) -> None:
+def test_bundled_items_are_part_of_progress(home: Project, tmp_path: Path) -> None:
     def of_ann() -> tuple[int, int, int]:
         (person,) = [person for person in status(home).people if person.name == "ann"]
         return person.done, person.left, person.away
@@ -155,7 +155,7 @@ def _away(project: Project) -> list[tuple[int]]:
     return project.database.reader().execute(query).fetchall()
 
 
-def test_what_does_not_come_back_is_free_again_and_still_merges(home: Project, tmp_path: Path) -> None:
+def test_an_expired_bundle_frees_its_items_and_still_merges(home: Project, tmp_path: Path) -> None:
     bundle(home, tmp_path / "ann.db", annotator="ann", limit=5, days=1)
     label_all(tmp_path / "ann.db", "ann")
     with home.database.write() as connection:
@@ -193,7 +193,7 @@ def test_at_home_the_newest_label_of_a_bundle_is_undone_first(home: Project, tmp
     session.close()
 
 
-def test_of_labels_from_two_places_the_one_in_force_is_shown(home: Project, tmp_path: Path) -> None:
+def test_the_current_one_of_two_labels_is_shown(home: Project, tmp_path: Path) -> None:
     bundle(home, tmp_path / "ann.db", annotator="ann")
     label_all(tmp_path / "ann.db", "ann", "incorrect")
     with home.database.write() as connection:
@@ -205,7 +205,7 @@ def test_of_labels_from_two_places_the_one_in_force_is_shown(home: Project, tmp_
     session.close()
 
 
-def test_a_check_looks_like_any_item_and_is_one_again_at_home(tmp_path: Path) -> None:
+def test_a_check_is_hidden_in_a_bundle_and_a_check_at_home(tmp_path: Path) -> None:
     home = make_project(tmp_path, numbered(20, types="labelled"))
     (tmp_path / "workbench.toml").write_text("[annotation]\ncheck_rate = 0.5\ncheck_minimum = 2\n")
     add_checks(home, Selection((Condition("question_id", "=", "q0"),)))
@@ -235,7 +235,7 @@ def test_a_check_looks_like_any_item_and_is_one_again_at_home(tmp_path: Path) ->
     assert (again.events_new, again.refused) == (0, [])
 
 
-def test_an_item_that_was_opened_anew_is_labelled_in_its_round(home: Project, tmp_path: Path) -> None:
+def test_a_reopened_item_is_labelled_in_its_round(home: Project, tmp_path: Path) -> None:
     label_all(home.path, "ann")
     label_all(home.path, "bob", "incorrect")
     home = open_project(home.path)
@@ -256,7 +256,7 @@ def test_an_item_that_was_opened_anew_is_labelled_in_its_round(home: Project, tm
         assert [e.round for e in events.events_of(connection, "correctness", 1) if e.kind == "label"] == [1, 1, 2]
 
 
-def test_what_is_recalled_is_free_at_once_and_still_merges(home: Project, tmp_path: Path) -> None:
+def test_a_recalled_bundle_frees_its_items_and_still_merges(home: Project, tmp_path: Path) -> None:
     bundle(home, tmp_path / "ann.db", annotator="ann", limit=5)
     bundle(home, tmp_path / "bob.db", annotator="bob", limit=3)
     with closing(AnnotationSession(home, "ann")) as session:
@@ -275,7 +275,7 @@ def test_what_is_recalled_is_free_at_once_and_still_merges(home: Project, tmp_pa
         free_bundled_items(home, "nobody")
 
 
-def test_own_earlier_answers_go_along_and_nobody_elses(home: Project, tmp_path: Path) -> None:
+def test_a_bundle_has_only_own_earlier_answers(home: Project, tmp_path: Path) -> None:
     with closing(AnnotationSession(home, "ann")) as session:
         item = session.next()
         assert item is not None
@@ -295,7 +295,7 @@ def test_own_earlier_answers_go_along_and_nobody_elses(home: Project, tmp_path: 
     assert (report.events_new, report.unchanged, report.refused) == (0, 2, [])
 
 
-def test_guidelines_in_force_go_along(home: Project, tmp_path: Path) -> None:
+def test_a_bundle_has_the_current_guidelines(home: Project, tmp_path: Path) -> None:
     text = add_version(home, "Be kind.")
     bundle(home, tmp_path / "ann.db", annotator="ann")
     with closing(open_project(tmp_path / "ann.db")) as bundled:
@@ -303,13 +303,13 @@ def test_guidelines_in_force_go_along(home: Project, tmp_path: Path) -> None:
     assert merge(home, tmp_path / "ann.db").guidelines == []
 
 
-def test_only_what_was_asked_for_goes_along(home: Project, tmp_path: Path) -> None:
+def test_a_bundle_has_only_the_selected_items(home: Project, tmp_path: Path) -> None:
     chosen = Selection((Condition("question_id", "=", "q3"),))
     assert bundle(home, tmp_path / "ann.db", annotator="ann", selection=chosen).written == 2
     assert [row[0] for row in _away(home)] == [7, 8]
 
 
-def test_without_anything_to_take_along_nothing_is_written(home: Project, tmp_path: Path) -> None:
+def test_an_empty_bundle_is_not_written(home: Project, tmp_path: Path) -> None:
     add_annotators(home, ["eve"])
     (tmp_path / "there.db").touch()
     with pytest.raises(AnnotationError, match="There are no items to bundle for eve"):

@@ -1,4 +1,4 @@
-"""Items that may be unsuitable are found by rule; ordinary questions are left alone."""
+"""Potentially unsuitable items are found by rules; ordinary questions are not."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ LONG = "word " * (LONG_COMPLETION // 5)
         ("truncated", "What is 3 + 4?", "7", LONG + "and so the"),
     ],
 )
-def test_what_may_be_unsuitable_is_found_with_its_reason(
+def test_unsuitable_candidates_are_found_with_their_reason(
     reason: str, question: str, reference: str, completion: str
 ) -> None:
     found = candidates(question, reference, completion)
@@ -64,7 +64,7 @@ def test_what_may_be_unsuitable_is_found_with_its_reason(
         "The figure of 7 is given. What is it?",
     ],
 )
-def test_ordinary_questions_are_left_alone(question: str) -> None:
+def test_ordinary_questions_are_no_candidates(question: str) -> None:
     assert candidates(question, "7", ANSWERED) == []
 
 
@@ -85,7 +85,7 @@ def test_long_answers_and_short_ends_are_no_reason(reference: str, completion: s
 
 @pytest.mark.few(3)
 @pytest.mark.parametrize("unit", ["?", "\n", ". ", "prove ", "write a ", "(", "answer "])
-def test_hostile_texts_take_no_time(unit: str) -> None:
+def test_hostile_texts_are_fast(unit: str) -> None:
     text = unit * 50_000
     candidates(text, text, text + "x")
 

@@ -1,4 +1,4 @@
-"""Checks: who may become one, that nobody can tell one, what they count for, and what they lead to."""
+"""Checks: which items can be checks, how they stay hidden, how they count, and their consequences."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.helpers import make_project, numbered
-from tests.unit.labelling.said import Record
+from tests.unit.labelling.recording import Record
 from workbench.config.settings import AnnotationPolicy
 from workbench.core.errors import AnnotationError
 from workbench.core.project import Project
@@ -59,7 +59,7 @@ def following(at_work: AnnotationSession) -> AnnotationItem:
     return item
 
 
-def test_checks_get_no_slots_and_are_no_part_of_the_benchmark(project: Project) -> None:
+def test_checks_get_no_slots_and_are_excluded_from_benchmarks(project: Project) -> None:
     assert rows(project, "SELECT count(DISTINCT subject) FROM assignments WHERE task = 'correctness'") == [(4,)]
     assert rows(project, "SELECT count(*) FROM assignments WHERE subject IN (1, 2)") == [(0,)]
     assert rows(project, "SELECT gold FROM gold WHERE completion_id IN (1, 2)") == [(None,), (None,)]
@@ -68,7 +68,7 @@ def test_checks_get_no_slots_and_are_no_part_of_the_benchmark(project: Project) 
 
 
 @pytest.mark.parametrize("choice", ["final", "people", "imported"])
-def test_no_choice_of_gold_gives_a_check_one(project: Project, choice: Any) -> None:
+def test_checks_have_no_gold_under_any_choice(project: Project, choice: Any) -> None:
     reader = project.database.reader()
     with_gold = 0 if choice == "people" else 4
     known = columns(project)
@@ -100,7 +100,7 @@ def test_a_check_looks_like_any_item_and_its_answer_changes_no_state(project: Pr
     at_work.close()
 
 
-def test_what_is_left_falls_by_one_with_every_item_and_ends_with_the_last_fresh_one(project: Project) -> None:
+def test_remaining_items_decrease_by_one_with_every_item(project: Project) -> None:
     at_work = session(project, AnnotationPolicy(check_rate=0.4, repeat_share=0, check_minimum=100))
     promised, served = at_work.progress().left, []
     while (item := at_work.next()) is not None:
@@ -113,7 +113,7 @@ def test_what_is_left_falls_by_one_with_every_item_and_ends_with_the_last_fresh_
     at_work.close()
 
 
-def test_a_skipped_check_comes_again_at_the_end_like_any_item(project: Project) -> None:
+def test_a_skipped_check_is_served_last_like_any_item(project: Project) -> None:
     at_work = session(project)
     check = following(at_work)
     left = at_work.progress().left
@@ -128,7 +128,7 @@ def test_a_skipped_check_comes_again_at_the_end_like_any_item(project: Project) 
     at_work.close()
 
 
-def test_an_item_left_and_taken_up_again_is_the_same_check(project: Project) -> None:
+def test_a_released_check_is_served_again(project: Project) -> None:
     at_work = session(project)
     check = following(at_work)
     at_work.release(check.completion)
@@ -138,7 +138,7 @@ def test_an_item_left_and_taken_up_again_is_the_same_check(project: Project) -> 
     again.close()
 
 
-def test_a_check_whose_lease_ran_out_is_still_one(project: Project) -> None:
+def test_a_check_with_an_expired_lease_stays_a_check(project: Project) -> None:
     at_work = session(project)
     check = following(at_work)
     with project.database.write() as connection:
@@ -178,7 +178,7 @@ def test_undo_and_edit_work_on_a_check(project: Project) -> None:
     at_work.close()
 
 
-def test_a_check_called_unsuitable_is_not_asked_for_its_type(project: Project) -> None:
+def test_an_unsuitable_check_needs_no_type(project: Project) -> None:
     at_work = session(project)
     check = following(at_work)
     at_work.submit(check, Answer(verdict="unsuitable", reason="proof"))
@@ -201,7 +201,7 @@ def test_the_type_of_a_question_with_other_items_is_an_ordinary_label(tmp_path: 
     at_work.close()
 
 
-def test_a_type_given_for_a_check_is_asked_again_when_the_question_is_assigned(tmp_path: Path) -> None:
+def test_an_assigned_question_needs_a_type_despite_its_check(tmp_path: Path) -> None:
     project = make_project(tmp_path, [*numbered(2, types="labelled"), {"question_id": "q9", "types": "labelled"}])
     checks.add_checks(project, items("c0"))
     people.assign(project, ["amira"], per_item=1, selection=Selection((parse_condition("question_id=q9"),)))
@@ -220,14 +220,14 @@ def test_a_type_given_for_a_check_is_asked_again_when_the_question_is_assigned(t
     at_work.close()
 
 
-def test_items_with_labels_slots_or_no_known_answer_are_refused(project: Project) -> None:
+def test_items_with_labels_slots_or_no_gold_are_rejected(project: Project) -> None:
     found = checks.add_checks(project, Selection())
     assert (found.added, found.unchanged, found.refused) == (0, 2, 4)
     assert found.refusals == [{"items": 4, "message": checks.AT_WORK}]
     assert checks.add_checks(project, items("c3"), "people").refusals[0]["message"] == checks.NO_ANSWER
 
 
-def test_what_people_settled_may_become_a_check_for_others(project: Project) -> None:
+def test_a_resolved_item_can_become_a_check_for_others(project: Project) -> None:
     for name in ("amira", "ben"):
         at_work = session(project, AnnotationPolicy(check_rate=0, repeat_share=0), name)
         for _ in range(4):
@@ -279,7 +279,7 @@ def test_a_removed_check_is_an_ordinary_item_for_those_who_have_not_seen_it(proj
     while (item := at_work.next()) is not None:
         at_work.submit(item, Answer(verdict="correct", subtype="A1"))
         served.append(item.completion)
-    # The answered one comes last, for the type alone: what was said for a check is no label.
+    # The answered item is served last, for its type only: the answer to a check is no label.
     assert sorted(served) == [1, 2, 3, 4, 5, 6]
     assert served[-1] == check.completion
     labels = "SELECT task FROM label_events WHERE kind = 'label' AND subject = ?"
@@ -287,7 +287,7 @@ def test_a_removed_check_is_an_ordinary_item_for_those_who_have_not_seen_it(proj
     at_work.close()
 
 
-def test_the_report_counts_answers_in_force(project: Project) -> None:
+def test_the_report_counts_current_answers(project: Project) -> None:
     at_work = session(project)
     for _ in range(2):
         at_work.submit(following(at_work), Answer(verdict="correct", subtype="A1"))
@@ -302,8 +302,8 @@ def test_the_report_counts_answers_in_force(project: Project) -> None:
     at_work.close()
 
 
-def test_checks_of_one_question_say_nothing_of_how_sure_it_is(tmp_path: Path) -> None:
-    """Nor are twelve of six questions twelve trials; by hand as in test_agreement."""
+def test_checks_of_a_single_question_have_no_interval(tmp_path: Path) -> None:
+    """Twelve checks of six questions are not twelve trials; computed by hand as in test_agreement."""
     made = make_project(tmp_path, numbered(12))
     record = Record(made)
     with made.database.write() as connection:
@@ -320,7 +320,7 @@ def test_checks_of_one_question_say_nothing_of_how_sure_it_is(tmp_path: Path) ->
     made.close()
 
 
-def test_whoever_is_too_often_wrong_is_paused_in_the_same_transaction(project: Project) -> None:
+def test_too_many_wrong_checks_pause_in_the_same_transaction(project: Project) -> None:
     strict = AnnotationPolicy(check_rate=1, repeat_share=0, check_minimum=2, check_threshold=0.7)
     at_work = session(project, strict)
     at_work.submit(following(at_work), Answer(verdict="incorrect", subtype="A1"))

@@ -1,4 +1,4 @@
-"""Who gets which item: exact under several processes, and under any mix of people, caps and items."""
+"""Assignment of items: exact with several processes, and for any annotators, caps and items."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def holders(project: Project) -> dict[int, list[int]]:
 
 @settings(max_examples=12, deadline=None)
 @given(data=st.data())
-def test_any_people_caps_and_items_keep_quotas_and_caps(data: st.DataObject) -> None:
+def test_quotas_and_caps_hold_for_any_annotators_and_items(data: st.DataObject) -> None:
     people = data.draw(st.integers(2, 5), "people")
     per_item = data.draw(st.integers(1, people), "per item")
     items = data.draw(st.integers(1, 12), "items")
@@ -82,8 +82,8 @@ def test_any_people_caps_and_items_keep_quotas_and_caps(data: st.DataObject) -> 
 
 
 @pytest.mark.parametrize("settled_first", [True, False])
-def test_nobody_is_asked_for_a_type_that_was_settled(tmp_path: Path, settled_first: bool) -> None:
-    """As where proposals were accepted, before people are assigned or after."""
+def test_a_resolved_type_is_not_requested(tmp_path: Path, settled_first: bool) -> None:
+    """As if proposals were accepted before or after the assignment."""
     project = make_project(tmp_path, numbered(4, types="labelled"))
     line = LabelLine(question_id="q0", dataset=None, annotator="lead", answer_subtype="A1")
     line.role = "adjudicator"

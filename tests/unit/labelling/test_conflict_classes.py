@@ -1,4 +1,4 @@
-"""Conflicts of a kind at once: who may, what is shown, exactly the chosen ones, and back again."""
+"""Batch adjudication of similar conflicts: permissions, shown data, selection, undo."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def states(project: Project) -> list[str]:
     return [row[0] for row in found]
 
 
-def test_conflicts_are_counted_by_the_values_against_each_other(project: Project, chen: ConflictClasses) -> None:
+def test_conflicts_are_grouped_by_their_values(project: Project, chen: ConflictClasses) -> None:
     assert names(chen) == [
         ("correct/incorrect", "correctness", 3),
         ("A1/A7", "type", 1),
@@ -75,14 +75,14 @@ def test_three_labels_make_one_kind_with_two(project: Project, chen: ConflictCla
     ]
 
 
-def test_of_two_heads_after_a_merge_the_newer_counts(project: Project, chen: ConflictClasses) -> None:
+def test_the_newer_of_two_merged_labels_counts(project: Project, chen: ConflictClasses) -> None:
     put(project, "ben", 2, "unsuitable", reason="proof", at="2026-01-01T00:00:00.000000Z", merged=True)
     assert ("correct/unsuitable:proof", "correctness", 1) in names(chen)
     opened = chen.open("correct/unsuitable:proof")
     assert chen.settle(opened, [2], CORRECT).settled == 1
 
 
-def test_a_kind_shows_its_items_in_short_and_the_look_is_recorded(project: Project, chen: ConflictClasses) -> None:
+def test_a_kind_lists_its_items_and_records_the_view(project: Project, chen: ConflictClasses) -> None:
     opened = chen.open("correct/incorrect")
     assert list(opened.cases) == [1, 2, 3]
     first = chen.rows(opened, [3, 1])[1]
@@ -98,7 +98,7 @@ def test_a_kind_shows_its_items_in_short_and_the_look_is_recorded(project: Proje
     assert len(rows(project, looks)) == 3
 
 
-def test_no_name_no_date_and_nothing_of_verifiers_is_shown(tmp_path: Path) -> None:
+def test_names_dates_and_verifiers_are_hidden(tmp_path: Path) -> None:
     marks = {"model": "MARKMODEL", "source": "MARKSOURCE", "domain": "MARKDOMAIN", "subtype": "D2"}
     project = disputed(tmp_path, 3, **{**marks, "gold": True})
     judge(project)
@@ -112,7 +112,7 @@ def test_no_name_no_date_and_nothing_of_verifiers_is_shown(tmp_path: Path) -> No
     project.close()
 
 
-def test_exactly_the_chosen_ones_are_settled(project: Project, chen: ConflictClasses) -> None:
+def test_only_the_selected_conflicts_are_resolved(project: Project, chen: ConflictClasses) -> None:
     done = chen.settle(chen.open("correct/incorrect"), [1, 3], CORRECT)
     assert (done.settled, done.left_out) == (2, ())
     assert rulings(project) == [(1, "correct"), (3, "correct")]
@@ -124,12 +124,12 @@ def test_exactly_the_chosen_ones_are_settled(project: Project, chen: ConflictCla
     assert names(chen)[0][2] == 1
 
 
-def test_types_are_settled_alike(project: Project, chen: ConflictClasses) -> None:
+def test_types_are_resolved_in_the_same_way(project: Project, chen: ConflictClasses) -> None:
     assert chen.settle(chen.open("A1/A7"), [1], Answer(subtype="A7")).settled == 1
     assert rows(project, "SELECT state, subtype FROM task_states WHERE task = 'type'") == [("final", "A7")]
 
 
-def test_a_ruling_has_what_the_kind_asks(project: Project, chen: ConflictClasses) -> None:
+def test_a_ruling_needs_the_fields_of_its_kind(project: Project, chen: ConflictClasses) -> None:
     opened = chen.open("correct/incorrect")
     for ruling, message in ((Answer(subtype="A1"), "correct, incorrect"), (Answer(verdict="unsuitable"), "reason")):
         with pytest.raises(UsageError, match=message):
@@ -137,7 +137,7 @@ def test_a_ruling_has_what_the_kind_asks(project: Project, chen: ConflictClasses
     assert rulings(project) == []
 
 
-def test_what_has_changed_meanwhile_is_left_out_and_listed(project: Project, chen: ConflictClasses) -> None:
+def test_changed_conflicts_are_skipped_and_listed(project: Project, chen: ConflictClasses) -> None:
     opened = chen.open("correct/incorrect")
     people.add_annotators(project, ["dora"])
     dora = AdjudicationSession(project, "dora")
@@ -152,31 +152,31 @@ def test_what_has_changed_meanwhile_is_left_out_and_listed(project: Project, che
     assert rulings(project) == [(1, "incorrect"), (3, "correct")]
 
 
-def test_what_the_coordinator_has_excluded_is_left_out(project: Project, chen: ConflictClasses) -> None:
+def test_excluded_items_are_skipped(project: Project, chen: ConflictClasses) -> None:
     opened = chen.open("correct/incorrect")
     exclude(project, [2], reason="proof")
     assert [left.completion_id for left in chen.settle(opened, [1, 2], CORRECT).left_out] == ["c1"]
 
 
-def test_nobody_settles_what_they_labelled(project: Project, chen: ConflictClasses) -> None:
+def test_annotators_cannot_adjudicate_their_own_items(project: Project, chen: ConflictClasses) -> None:
     amira = ConflictClasses(project, "amira")
     assert amira.classes() == []
     with pytest.raises(UsageError, match=r"no conflict 'correct/incorrect' for amira") as error:
         amira.open("correct/incorrect")
     assert error.value.hint == "Kinds: none."
-    # Even with a list that somebody else has opened.
+    # Even with a list that another person has opened.
     done = amira.settle(chen.open("correct/incorrect"), [1, 2, 3], CORRECT)
     assert (done.settled, len(done.left_out)) == (0, 3)
     assert rulings(project) == []
 
 
-def test_an_unknown_kind_is_refused_with_the_kinds_there_are(chen: ConflictClasses) -> None:
+def test_an_unknown_kind_is_rejected_with_the_known_ones(chen: ConflictClasses) -> None:
     with pytest.raises(UsageError, match="no conflict 'A1/B2'") as error:
         chen.open("A1/B2")
     assert error.value.hint == "Did you mean 'A1/A7'? Kinds: A1/A7, correct/incorrect, incorrect/unsuitable:proof."
 
 
-def test_undo_takes_all_of_the_last_decision_back(project: Project, chen: ConflictClasses) -> None:
+def test_undo_retracts_the_whole_last_decision(project: Project, chen: ConflictClasses) -> None:
     one = AdjudicationSession(project, "chen")
     one.decide(one.open("correctness", 4), Answer(verdict="incorrect"))
     chen.settle(chen.open("correct/incorrect"), [1, 2, 3], CORRECT)
@@ -189,7 +189,7 @@ def test_undo_takes_all_of_the_last_decision_back(project: Project, chen: Confli
     assert chen.undo() == 0
 
 
-def test_undo_leaves_out_what_was_decided_anew(project: Project, chen: ConflictClasses) -> None:
+def test_undo_skips_revised_decisions(project: Project, chen: ConflictClasses) -> None:
     opened = chen.open("correct/incorrect")
     chen.settle(opened, [1, 2], CORRECT)
     one = AdjudicationSession(project, "chen")
@@ -200,7 +200,7 @@ def test_undo_leaves_out_what_was_decided_anew(project: Project, chen: ConflictC
     assert states(project)[:2] == ["conflict", "conflict"]
 
 
-def test_more_than_fit_in_a_transaction(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_conflicts_than_fit_in_a_transaction(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("workbench.labelling.conflict_classes.AT_ONCE", 2)
     project = disputed(tmp_path, 5)
     chen = ConflictClasses(project, "chen")
@@ -220,13 +220,11 @@ def test_more_than_fit_in_a_transaction(tmp_path: Path, monkeypatch: pytest.Monk
         (Condition("dataset", "=", "sample"), [1, 2, 3]),
     ],
 )
-def test_items_of_a_kind_are_chosen_by_what_they_are_called(
-    chen: ConflictClasses, condition: Condition, subjects: list[int]
-) -> None:
+def test_items_of_a_kind_are_selected_by_id(chen: ConflictClasses, condition: Condition, subjects: list[int]) -> None:
     assert chen.among(chen.open("correct/incorrect"), [condition]) == subjects
 
 
-def test_the_type_of_a_question_is_chosen_by_its_completions(chen: ConflictClasses) -> None:
+def test_the_type_of_a_question_is_selected_by_its_completions(chen: ConflictClasses) -> None:
     opened = chen.open("A1/A7")
     assert chen.among(opened, [Condition("completion_id", "=", "c0")]) == [1]
     assert chen.among(opened, [Condition("completion_id", "=", "c1")]) == []
@@ -234,7 +232,7 @@ def test_the_type_of_a_question_is_chosen_by_its_completions(chen: ConflictClass
 
 @pytest.mark.few(3)
 @pytest.mark.parametrize("field", ["gold", "model", "verdict:rule", "state", "subtype", "source"])
-def test_conflicts_are_not_chosen_by_what_is_not_shown(chen: ConflictClasses, field: str) -> None:
+def test_conflicts_cannot_be_selected_by_hidden_fields(chen: ConflictClasses, field: str) -> None:
     opened: OpenClass = chen.open("correct/incorrect")
     with pytest.raises(UsageError, match=f"by {field}"):
         chen.among(opened, [Condition(field, "=", "correct")])

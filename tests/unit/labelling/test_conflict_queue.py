@@ -1,4 +1,4 @@
-"""Whose conflicts come in which order, and who may not settle them."""
+"""The conflict queue: its order per adjudicator, and excluded adjudicators."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_an_adjudicator_who_has_labelled_the_item_leaves_it_to_anyone_else(tmp_p
     project.close()
 
 
-def test_what_a_batch_left_to_somebody_comes_to_them_first(tmp_path: Path) -> None:
+def test_conflicts_of_a_named_adjudicator_are_served_to_them_first(tmp_path: Path) -> None:
     project = project_of(tmp_path, 3)
     people.assign(project, ["amira", "ben"], per_item=2, adjudicator="chen", selection=one_of(project, "c2"))
     for item in (1, 2, 3):
@@ -59,7 +59,7 @@ def one_of(project: Project, key: str) -> Selection:
     return Selection((Condition("completion_id", "=", key),))
 
 
-def test_whoever_labelled_an_earlier_round_gets_its_conflict_last(tmp_path: Path) -> None:
+def test_an_annotator_of_an_earlier_round_gets_its_conflict_last(tmp_path: Path) -> None:
     project = project_of(tmp_path, 2)
     people.add_annotators(project, ["chen"])
     put(project, "amira", 1, "correct")

@@ -1,4 +1,4 @@
-"""Reopening and excluding: with a reason, by a coordinator, never by losing what was said."""
+"""Reopening and excluding: with a reason, by a coordinator, and without loss of labels."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def slots(project: Project, task: str, subject: int) -> list[tuple[int, str]]:
     return project.database.reader().execute(query, (task, subject)).fetchall()
 
 
-def test_a_reopened_item_is_labelled_anew_by_as_many(project: Project) -> None:
+def test_a_reopened_item_is_labelled_again_with_the_same_overlap(project: Project) -> None:
     label(project, "amira", "correct")
     label(project, "ben", "correct")
     assert status(project).states["final"] == 4
@@ -76,7 +76,7 @@ def test_a_reopened_item_is_labelled_anew_by_as_many(project: Project) -> None:
     assert ledger.states_differ(project) == 0
 
 
-def test_only_what_stands_in_the_round_under_way_is_reopened(project: Project) -> None:
+def test_only_items_with_current_labels_are_reopened(project: Project) -> None:
     label(project, "amira", "correct")
     first = reopen(project, where("question_id=q0"), reason="why")
     assert (first.reopened, first.skipped) == (2, 0)
@@ -101,7 +101,7 @@ def test_a_reopening_needs_a_reason(project: Project, reason: str) -> None:
         reopen(project, [1], reason=reason)
 
 
-def test_what_was_said_before_a_reopening_is_not_undone(project: Project) -> None:
+def test_labels_before_a_reopening_cannot_be_undone(project: Project) -> None:
     session = AnnotationSession(project, "amira")
     item = session.next()
     assert item is not None
@@ -112,7 +112,7 @@ def test_what_was_said_before_a_reopening_is_not_undone(project: Project) -> Non
     session.close()
 
 
-def test_an_excluded_item_is_listed_and_in_no_table(project: Project) -> None:
+def test_an_excluded_item_is_listed_but_not_counted(project: Project) -> None:
     label(project, "amira", "correct")
     label(project, "ben", "correct")
     done = exclude(project, where("completion_id=c0"), reason="proof", note="asks why", by="dora")
@@ -143,7 +143,7 @@ def test_any_coordinator_lifts_an_exclusion_and_labels_count_again(project: Proj
     assert {row[2] for row in events_of(project, "retraction")} == {"emil"}
 
 
-def test_exclusions_by_people_are_listed_with_who_and_how(project: Project) -> None:
+def test_exclusions_are_listed_with_author_and_reason(project: Project) -> None:
     label(project, "amira", "unsuitable", reason="truncated", note="ends early", subtype=None)
     label(project, "ben", "unsuitable", reason="proof", subtype=None)
     found = excluded_items(project, where("completion_id=c3"))
@@ -159,7 +159,7 @@ def test_other_needs_a_note(project: Project) -> None:
         exclude(project, [1], reason="nonsense")
 
 
-def test_candidates_leave_out_what_is_excluded_already(tmp_path: Path) -> None:
+def test_candidates_skip_excluded_items(tmp_path: Path) -> None:
     rows = [{"question": "Prove that 1 = 1."}, {"question": "What is 3 + 4?"}, {"question": "Show that 2 = 2."}]
     project = make_project(tmp_path, rows)
     found = list(candidate_items(project))

@@ -1,4 +1,4 @@
-"""An excluded item is in no table and in every list: by whomever it was excluded, and whichever gold is asked for."""
+"""Excluded items are listed but counted nowhere, whoever excluded them and whichever gold is chosen."""
 
 from __future__ import annotations
 
@@ -67,12 +67,12 @@ def test_no_pair_has_it(project: Project) -> None:
     assert [row.n for row in pairs(project, "scorer", gold="imported").rows] == [1]
 
 
-def test_no_gold_is_its_own(project: Project) -> None:
+def test_an_excluded_item_has_no_gold(project: Project) -> None:
     gold = dict(project.database.reader().execute("SELECT completion_id, gold FROM gold").fetchall())
     assert {item for item, value in gold.items() if value is None} == OUT
 
 
-def test_it_stands_in_the_list_and_says_why(project: Project) -> None:
+def test_an_excluded_item_is_listed_with_its_reason(project: Project) -> None:
     table = ItemTable(project, BrowseQuery(conditions=(Condition("state", "=", "excluded"),)))
     assert set(table.ids()) == OUT
     found = detail(project, 1)
@@ -80,7 +80,7 @@ def test_it_stands_in_the_list_and_says_why(project: Project) -> None:
     assert [label.annotator for label in found.labels if label.kind == "exclusion"] == ["coordinator"]
 
 
-def test_an_export_writes_it_without_gold(project: Project, tmp_path: Path) -> None:
+def test_an_export_includes_it_without_gold(project: Project, tmp_path: Path) -> None:
     report = export(project, ExportOptions(file=tmp_path / "all.csv", format="csv"))
     assert (report.written, report.without_gold) == (6, len(OUT))
     assert (
@@ -88,7 +88,7 @@ def test_an_export_writes_it_without_gold(project: Project, tmp_path: Path) -> N
     )
 
 
-def test_the_table_of_labels_says_who_excluded_it(project: Project, tmp_path: Path) -> None:
+def test_the_table_of_labels_names_who_excluded_it(project: Project, tmp_path: Path) -> None:
     export(project, ExportOptions(file=tmp_path / "labels.csv", format="csv", table="labels", names=True))
     with (tmp_path / "labels.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))

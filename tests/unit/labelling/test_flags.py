@@ -1,4 +1,4 @@
-"""Flags: they reach the coordinator, and the answer comes back to whoever raised them, and to nobody else."""
+"""Flags reach the coordinator, and the answer reaches only the annotator who raised them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def flagged(project: Project, word: str) -> list[int]:
     return chosen_ids(project.database.reader(), Selection((parse_condition(f"flagged={word}"),)))
 
 
-def test_a_flag_waits_is_answered_and_the_answer_is_read(project: Project) -> None:
+def test_a_flag_is_open_then_answered_then_read(project: Project) -> None:
     amira, ben = AnnotationSession(project, "amira"), AnnotationSession(project, "ben")
     item = the_next(amira)
     amira.flag(item, True, " Is 7 the same as 7.0? ")
@@ -93,7 +93,7 @@ def _text(project: Project, completion: int) -> ItemText:
     return item_text(project.database.reader(), completion)
 
 
-def test_what_can_t_be_answered_is_refused_in_words(project: Project) -> None:
+def test_an_impossible_answer_is_rejected_with_a_message(project: Project) -> None:
     with pytest.raises(UsageError, match="No flag on the item is open"):
         coordinating.answer(project, 1, "Yes.")
     with pytest.raises(UsageError, match="empty"):
@@ -148,7 +148,7 @@ def test_flags_and_answers_travel_in_files_bundles_and_merges(project: Project, 
     assert merge(project, tmp_path / "amira.db").events_new == 0
 
 
-def test_an_item_s_page_shows_the_flag_that_stands_and_its_answer(project: Project) -> None:
+def test_the_item_page_shows_the_current_flag_and_its_answer(project: Project) -> None:
     amira = AnnotationSession(project, "amira")
     item = the_next(amira)
     for on in (True, False, True):
@@ -158,7 +158,7 @@ def test_an_item_s_page_shows_the_flag_that_stands_and_its_answer(project: Proje
     assert said == [("amira", "flag", "why?"), ("dora", "answer", "so")]
 
 
-def test_a_flag_that_is_raised_again_keeps_what_was_asked_and_answered(project: Project) -> None:
+def test_a_flag_raised_again_keeps_the_earlier_answer(project: Project) -> None:
     amira = AnnotationSession(project, "amira")
     item = the_next(amira)
     amira.flag(item, True, "Round?")

@@ -1,4 +1,4 @@
-"""Guidelines: the newest version is in force, none is ever changed, cases join them."""
+"""Guidelines: the newest version is current, versions are immutable, cases are appended."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ def test_a_new_text_is_in_force_and_the_old_ones_stay(project: Project) -> None:
     assert second.author == "coordinator"
 
 
-def test_the_text_in_force_once_more_is_no_new_version(project: Project) -> None:
+def test_the_current_text_again_is_no_new_version(project: Project) -> None:
     first = guidelines.add_version(project, "Judge.")
     assert guidelines.add_version(project, "\nJudge.\n\n") == first
     assert guidelines.add_version(project, TEXT).version.startswith("3-")
 
 
-def test_of_two_versions_with_one_number_the_later_is_in_force(project: Project) -> None:
+def test_the_later_of_two_versions_with_one_number_is_current(project: Project) -> None:
     with project.database.write("full") as connection:
         connection.execute("INSERT INTO annotators (name, created_at) VALUES ('dora', '2025')")
         store.add(connection, "2-ffffff", "early", 1, "2025-01-01T00:00:00.000000Z")
@@ -79,18 +79,18 @@ def test_a_case_joins_the_text_in_force(project: Project) -> None:
 
 
 @pytest.mark.parametrize("text", ["", " \n ", "x" * (MAX_CHARACTERS + 1)])
-def test_empty_and_endless_texts_are_refused(project: Project, text: str) -> None:
+def test_empty_and_huge_texts_are_rejected(project: Project, text: str) -> None:
     with pytest.raises(UsageError):
         guidelines.add_version(project, text)
     assert in_force(project) == "1"
 
 
-def test_a_case_says_something(project: Project) -> None:
+def test_a_case_needs_a_text(project: Project) -> None:
     with pytest.raises(UsageError, match="empty"):
         guidelines.add_case(project, " \n", by="dora")
 
 
-def test_an_unknown_version_is_refused_with_those_there_are(project: Project) -> None:
+def test_an_unknown_version_is_rejected_with_the_known_ones(project: Project) -> None:
     with pytest.raises(UsageError) as caught:
         guidelines.of_version(project, "7")
     assert caught.value.hint == "Versions: 1."
@@ -103,7 +103,7 @@ def test_a_file_is_read_whatever_its_line_ends(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("content", "message"), [(b"\xff", "byte 0 is not valid UTF-8"), (b"x" * 400_001, "too long")])
-def test_what_is_no_text_is_refused(tmp_path: Path, content: bytes, message: str) -> None:
+def test_a_binary_file_is_rejected(tmp_path: Path, content: bytes, message: str) -> None:
     path = tmp_path / "g.md"
     path.write_bytes(content)
     with pytest.raises(FormatError, match=message):
@@ -148,7 +148,7 @@ def test_a_label_names_the_version_its_maker_has_read(tmp_path: Path) -> None:
     later.close()
 
 
-def test_what_is_known_can_be_asked_for_though_the_session_is_closed_meanwhile(tmp_path: Path) -> None:
+def test_the_known_version_is_available_after_closing(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(2))
     assign(project, ["amira"], per_item=1)
     session = AnnotationSession(project, "amira")
@@ -157,7 +157,7 @@ def test_what_is_known_can_be_asked_for_though_the_session_is_closed_meanwhile(t
     assert (session.guidelines.version, session.guidelines.news()) == ("", second)
 
 
-def test_what_was_read_and_not_labelled_under_is_known_the_next_time(tmp_path: Path) -> None:
+def test_a_read_version_is_known_in_the_next_session(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(2))
     assign(project, ["amira"], per_item=1)
     AnnotationSession(project, "amira").guidelines.read("1")
@@ -168,7 +168,7 @@ def test_what_was_read_and_not_labelled_under_is_known_the_next_time(tmp_path: P
     assert (session.guidelines.version, session.guidelines.news()) == (second, "")
 
 
-def test_in_a_bundle_news_is_what_it_is_at_home(tmp_path: Path) -> None:
+def test_guideline_news_is_the_same_in_a_bundle(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(4))
     assign(project, ["amira", "ben"], per_item=2)
     for name in ("amira", "ben"):
@@ -180,8 +180,8 @@ def test_in_a_bundle_news_is_what_it_is_at_home(tmp_path: Path) -> None:
         assert AnnotationSession(open_project(tmp_path / f"{name}.db"), name).guidelines.news() == news
 
 
-def test_nobody_has_read_what_they_have_not_opened(tmp_path: Path) -> None:
-    """Neither by labelling, nor by taking a bundle along, nor by adding a case to the text."""
+def test_only_opening_guidelines_marks_them_as_read(tmp_path: Path) -> None:
+    """Labelling, taking a bundle along or adding a case to the text does not."""
     project = make_project(tmp_path, numbered(4))
     assign(project, ["amira"], per_item=1)
     label_next(AnnotationSession(project, "amira"))
@@ -195,7 +195,7 @@ def test_nobody_has_read_what_they_have_not_opened(tmp_path: Path) -> None:
     assert {*stored_versions(project), *stored_versions(away)} == {None}
 
 
-def test_who_adds_a_case_to_a_text_they_know_knows_it_too(tmp_path: Path) -> None:
+def test_the_author_of_a_case_knows_the_new_version(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(2))
     assign(project, ["amira"], per_item=1)
     AnnotationSession(project, "amira").guidelines.read("1")

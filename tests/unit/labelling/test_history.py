@@ -1,4 +1,4 @@
-"""The history of a project leaves it whole and comes back whole, whatever people did."""
+"""The exported history of a project is complete and round-trips, for any history."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def an_event(draw: st.DrawFn, earlier: list[LabelEvent]) -> LabelEvent:
     task: Task = "correctness" if kind == "exclusion" else draw(st.sampled_from(["correctness", "type"]))
     person, subject = draw(st.integers(1, len(PEOPLE))), draw(st.integers(1, 2))
     own = [e.uuid for e in earlier if (e.annotator, e.task, e.subject) == (person, task, subject)]
-    # A label names what its maker said before of the same subject; anything else names whatever it is about.
+    # A label supersedes an earlier event of the same person and subject; other events may refer to any.
     named = own if kind in events.ANSWERS else [event.uuid for event in earlier]
     verdict = draw(st.sampled_from(["correct", "incorrect", "unsuitable"])) if kind in SAYING else None
     verdict = "unsuitable" if kind == "exclusion" else verdict if task == "correctness" else None
@@ -108,7 +108,7 @@ def live(project: Project, life: list[LabelEvent]) -> None:
 @pytest.mark.soak
 @settings(max_examples=40)
 @given(life=lives())
-def test_a_history_comes_back_whole_in_a_fresh_database(
+def test_a_history_round_trips_into_a_new_database(
     tmp_path_factory: pytest.TempPathFactory, template: Path, life: list[LabelEvent]
 ) -> None:
     folder = tmp_path_factory.mktemp("history")
@@ -132,8 +132,8 @@ def test_a_history_comes_back_whole_in_a_fresh_database(
 def test_a_history_names_every_field_of_an_event() -> None:
     carried = {field.name for field in msgspec.structs.fields(LabelLine)}
     renamed = {"subject": "completion_id", "exclusion_reason": "reason", "subtype": "answer_subtype"}
-    said = {renamed.get(field.name, field.name) for field in msgspec.structs.fields(LabelEvent)}
-    assert said - carried == {"merged"}, "how an event came here says nothing of the event"
+    exported = {renamed.get(field.name, field.name) for field in msgspec.structs.fields(LabelEvent)}
+    assert exported - carried == {"merged"}, "how an event came here says nothing of the event"
 
 
 @pytest.fixture
@@ -145,11 +145,11 @@ def project(tmp_path: Path) -> Project:
         for number, (person, subject, task) in enumerate(
             ((1, 1, "correctness"), (2, 1, "type"), (1, 3, "correctness"))
         ):
-            ledger.record(connection, said(number, person, subject, task))  # type: ignore[arg-type]
+            ledger.record(connection, label_event(number, person, subject, task))  # type: ignore[arg-type]
     return made
 
 
-def said(number: int, person: int, subject: int, task: Task, **fields: Any) -> LabelEvent:
+def label_event(number: int, person: int, subject: int, task: Task, **fields: Any) -> LabelEvent:
     return LabelEvent(
         uuid=str(UUID(int=number)),
         kind="label",
@@ -179,13 +179,13 @@ def test_an_unknown_item_or_person_is_named(project: Project) -> None:
         history(project, annotator="eve")
 
 
-def test_the_canonical_form_is_of_what_was_said_and_not_of_the_order_it_came_in(tmp_path: Path) -> None:
+def test_the_canonical_form_does_not_depend_on_arrival_order(tmp_path: Path) -> None:
     found = []
     for name, order in (("one", (1, 2)), ("two", (2, 1))):
         project = fresh(tmp_path / name)
         with project.database.write("full") as connection:
             for number in order:
-                ledger.record(connection, said(number, people.add(connection, PEOPLE[number]), 1, "correctness"))
+                ledger.record(connection, label_event(number, people.add(connection, PEOPLE[number]), 1, "correctness"))
         found.append(canonical(project))
         with project.database.write("full") as connection:
             first = next(events.all_events(connection))

@@ -1,7 +1,7 @@
-"""Whatever people do, in whatever order and on however many databases: the invariants of annotation hold.
+"""Invariants of annotation under any sequence of actions, across several databases.
 
-A machine draws random interleavings of assigning, labelling, editing, undoing, skipping, leases that run out,
-excluding, reopening, adjudicating, label files and merges, over three databases of the same items.
+A state machine draws random interleavings of assigning, labelling, editing, undoing, skipping, expiring leases,
+excluding, reopening, adjudicating, label files and merges over three databases of the same items.
 """
 
 from __future__ import annotations
@@ -107,8 +107,8 @@ class Team(RuleBasedStateMachine):
             attempt(replica.desk(name).submit, replica.shown[name], answer(verdict))
 
     @rule(place=places, name=people, others=st.permutations(PEOPLE), verdict=verdicts)
-    def come_back_late(self, place: int, name: str, others: list[str], verdict: LabelVerdict) -> None:
-        """A lease runs out, others label, and only then does the first one answer."""
+    def answer_after_expiry(self, place: int, name: str, others: list[str], verdict: LabelVerdict) -> None:
+        """A lease expires, others label, and only then does its owner answer."""
         replica = self.at(place)
         item = replica.desk(name).next() if known(replica, name) else None
         if item is None:
@@ -161,7 +161,7 @@ class Team(RuleBasedStateMachine):
 
     @rule(place=places, name=people)
     def read_the_answers(self, place: int, name: str) -> None:
-        """Whoever asked reads the answers, and nobody reads others'."""
+        """An annotator reads the answers to their own flags only."""
         replica = self.at(place)
         for answer in replica.desk(name).answers() if known(replica, name) else ():
             replica.desk(name).mark_answer_read(answer)
@@ -277,11 +277,11 @@ def templates(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return make_templates(tmp_path_factory.mktemp("templates"), TEMPLATES)
 
 
-def test_every_invariant_holds_whatever_people_do(templates: list[Path]) -> None:
+def test_invariants_hold_in_short_histories(templates: list[Path]) -> None:
     run(templates, examples=6, steps=25)
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(3_600)
-def test_every_invariant_holds_for_long(templates: list[Path]) -> None:
+def test_invariants_hold_in_long_histories(templates: list[Path]) -> None:
     run(templates, examples=1_500, steps=60)

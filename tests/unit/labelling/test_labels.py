@@ -1,4 +1,4 @@
-"""Label files: idempotent, refused by line and field, adjudications last, round trips."""
+"""Label files: idempotent imports, rejection by line and field, adjudications last, round trips."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_export_and_import_elsewhere_gives_the_same_states(project: Project, tmp
 
 
 @pytest.mark.parametrize("history", [False, True])
-def test_a_table_has_round_unsure_and_tags_and_comes_back(tmp_path: Path, history: bool) -> None:
+def test_csv_with_round_unsure_and_tags_round_trips(tmp_path: Path, history: bool) -> None:
     project = make_project(tmp_path, numbered(6, types="labelled"))
     more: dict[str, Any] = {"unsure": True, "tags": ["guessed", "degenerate"], "partial": 0.5, "note": 'one, "two"\n=3'}
     lines = [label("c0", "ann", answer_subtype="A2", **more), label("c0", "bob", answer_subtype="A2")]
@@ -121,12 +121,12 @@ def test_a_table_has_round_unsure_and_tags_and_comes_back(tmp_path: Path, histor
     assert again.read_bytes() == whole.read_bytes()
 
 
-def test_labels_are_no_other_table(project: Project, tmp_path: Path) -> None:
+def test_other_tables_are_rejected_as_labels(project: Project, tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="not written as xlsx"):
         export_labels(project, tmp_path / "out.xlsx")
 
 
-def test_history_carries_every_event_and_comes_back(project: Project, tmp_path: Path) -> None:
+def test_history_has_every_event_and_round_trips(project: Project, tmp_path: Path) -> None:
     import_labels(project, write(tmp_path, label("c0", "ann"), label("c0", "ann", "incorrect", revision=2)))
     out = tmp_path / "history.jsonl"
     assert export_labels(project, out, history=True) == 2
@@ -137,7 +137,7 @@ def test_history_carries_every_event_and_comes_back(project: Project, tmp_path: 
     assert other.database.reader().execute(events).fetchall() == project.database.reader().execute(events).fetchall()
 
 
-def test_history_comes_back_whole(project: Project, tmp_path: Path) -> None:
+def test_history_round_trips_byte_for_byte(project: Project, tmp_path: Path) -> None:
     lines = [
         label("c0", "ann", uuid=FIRST, unblinded=True, unsure=True, note="n", answer_subtype="A2"),
         label("c0", "bob", "incorrect"),
@@ -160,13 +160,13 @@ def test_history_comes_back_whole(project: Project, tmp_path: Path) -> None:
     assert {row[8] for row in before} == {row[12] for row in before} == {0, 1}
 
 
-def test_what_a_file_says_of_unblinded_labels_is_kept(project: Project, tmp_path: Path) -> None:
+def test_unblinded_marks_in_files_are_stored(project: Project, tmp_path: Path) -> None:
     import_labels(project, write(tmp_path, label("c0", "ann", unblinded=True)))
     export_labels(project, tmp_path / "out.jsonl")
     assert json.loads((tmp_path / "out.jsonl").read_text())["unblinded"] is True
 
 
-def test_times_are_kept_in_utc(project: Project, tmp_path: Path) -> None:
+def test_times_are_stored_in_utc(project: Project, tmp_path: Path) -> None:
     times = ("2025-01-01T00:00:00+05:30", "2025-01-01T00:00:00", "2025-01-01T00:00:00Z", "20250101T000000Z")
     lines = [label(f"c{number}", "ann", created_at=time) for number, time in enumerate(times)]
     import_labels(project, write(tmp_path, *lines))
@@ -179,13 +179,13 @@ def test_times_are_kept_in_utc(project: Project, tmp_path: Path) -> None:
     ]
 
 
-def test_nobody_replaces_the_label_of_someone_else(project: Project, tmp_path: Path) -> None:
+def test_labels_of_others_cannot_be_replaced(project: Project, tmp_path: Path) -> None:
     lines = [label("c0", "ann", uuid=FIRST), label("c0", "eve", "incorrect", supersedes=FIRST)]
     report = import_labels(project, write(tmp_path, *lines))
     assert [(refusal["line"], refusal["field"]) for refusal in report.refusals] == [(2, "supersedes")]
 
 
-def test_a_byte_order_mark_and_compression_are_no_trouble(project: Project, tmp_path: Path) -> None:
+def test_a_byte_order_mark_and_compression_are_accepted(project: Project, tmp_path: Path) -> None:
     line = json.dumps(label("c0", "ann")).encode() + b"\r\n"
     path = tmp_path / "labels.jsonl"
     path.write_bytes(b"\xef\xbb\xbf" + line)
@@ -240,7 +240,7 @@ def test_a_late_label_reopens_an_adjudicated_item(project: Project, tmp_path: Pa
     ],
     ids=range(24),
 )
-def test_bad_lines_are_refused_with_their_field_and_the_rest_is_taken(
+def test_bad_lines_are_rejected_with_their_field(
     project: Project, tmp_path: Path, line: dict[str, Any] | str, field: str | None
 ) -> None:
     report = import_labels(project, write(tmp_path, label("c2", "ann"), line, label("c3", "ann")))
@@ -249,13 +249,13 @@ def test_bad_lines_are_refused_with_their_field_and_the_rest_is_taken(
     assert report.refusals[0]["field"] == field
 
 
-def test_same_uuid_with_other_content_is_refused(project: Project, tmp_path: Path) -> None:
+def test_same_uuid_with_other_content_is_rejected(project: Project, tmp_path: Path) -> None:
     import_labels(project, write(tmp_path, label("c0", "ann")))
     report = import_labels(project, write(tmp_path, label("c0", "ann", "incorrect")))
     assert (report.imported, report.refused, report.refusals[0]["field"]) == (0, 1, "uuid")
 
 
-def test_the_adjudicator_is_none_of_the_annotators(project: Project, tmp_path: Path) -> None:
+def test_the_adjudicator_is_not_one_of_the_annotators(project: Project, tmp_path: Path) -> None:
     lines = [label("c0", "ann"), label("c0", "bob", "incorrect"), label("c0", "bob", role="adjudicator")]
     report = import_labels(project, write(tmp_path, *lines))
     assert report.refused == 1
@@ -263,7 +263,7 @@ def test_the_adjudicator_is_none_of_the_annotators(project: Project, tmp_path: P
     assert status(project).states["conflict"] == 1
 
 
-def test_contradicting_types_of_one_person_on_one_question_are_refused(project: Project, tmp_path: Path) -> None:
+def test_contradicting_types_of_one_annotator_are_rejected(project: Project, tmp_path: Path) -> None:
     lines = [label("c0", "ann", answer_subtype="A1"), label("c1", "ann", answer_subtype="B1")]
     report = import_labels(project, write(tmp_path, *lines))
     assert report.refused == 1
@@ -272,7 +272,7 @@ def test_contradicting_types_of_one_person_on_one_question_are_refused(project: 
     assert kept == (2,)
 
 
-def test_an_ambiguous_id_is_refused_until_the_data_set_is_named(tmp_path: Path) -> None:
+def test_an_ambiguous_id_is_rejected_until_a_dataset_is_named(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(2, dataset="one") + numbered(2, dataset="two"))
     report = import_labels(project, write(tmp_path, label("c0", "ann"), label("c0", "ann", dataset="two")))
     assert (report.imported, report.refused) == (1, 1)
@@ -289,7 +289,7 @@ def test_labels_from_a_file_fill_slots_opened_before_or_after(project: Project, 
     assert rows.fetchall() == [(1, 2), (2, 1)]
 
 
-def test_types_settled_by_people_hold_an_item_back_until_they_are_final(tmp_path: Path) -> None:
+def test_items_wait_until_their_types_are_final(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(2, types="labelled"))
     import_labels(project, write(tmp_path, label("c0", "ann"), label("c0", "bob")))
     assert status(project).states["labelled"] == 1
@@ -315,9 +315,7 @@ def events_of(project: Project) -> int:
     return count
 
 
-def test_an_adjudication_that_comes_before_its_labels_settles_those_that_are_not_later(
-    project: Project, tmp_path: Path
-) -> None:
+def test_an_adjudication_resolves_labels_that_are_not_later(project: Project, tmp_path: Path) -> None:
     import_labels(project, write(tmp_path, label("c0", "cy", role="adjudicator", created_at=LATE)))
     import_labels(project, write(tmp_path, *differing(EARLY)))
     assert status(project).states["final"] == 1
@@ -325,7 +323,7 @@ def test_an_adjudication_that_comes_before_its_labels_settles_those_that_are_not
     assert status(project).states["conflict"] == 1
 
 
-def test_without_times_the_file_of_an_adjudication_is_read_once_more(project: Project, tmp_path: Path) -> None:
+def test_without_times_an_adjudication_file_can_be_imported_again(project: Project, tmp_path: Path) -> None:
     ruling = label("c0", "cy", role="adjudicator", note="as the book says")
     import_labels(project, write(tmp_path, ruling))
     import_labels(project, write(tmp_path, *differing()))
@@ -337,7 +335,7 @@ def test_without_times_the_file_of_an_adjudication_is_read_once_more(project: Pr
     assert dump(project) == before
 
 
-def test_with_times_an_adjudication_between_its_labels_is_taken_again(project: Project, tmp_path: Path) -> None:
+def test_with_times_an_adjudication_can_be_imported_again(project: Project, tmp_path: Path) -> None:
     ruling = label("c0", "cy", role="adjudicator", created_at=LATE)
     first, second = differing(EARLY)
     import_labels(project, write(tmp_path, first))
@@ -349,9 +347,7 @@ def test_with_times_an_adjudication_between_its_labels_is_taken_again(project: P
     assert import_labels(project, write(tmp_path, ruling)).unchanged == 1
 
 
-def test_a_label_that_is_really_late_is_not_settled_by_reading_the_old_file_again(
-    project: Project, tmp_path: Path
-) -> None:
+def test_importing_an_old_file_again_resolves_no_late_label(project: Project, tmp_path: Path) -> None:
     for at in (None, EARLY):
         lines = [*differing(at), label("c0", "cy", role="adjudicator", **({"created_at": LATE} if at else {}))]
         import_labels(project, write(tmp_path, *lines))
@@ -361,7 +357,7 @@ def test_a_label_that_is_really_late_is_not_settled_by_reading_the_old_file_agai
         assert (events_of(project), status(project).states["conflict"]) == (before, 1)
 
 
-def test_a_retracted_or_corrected_adjudication_is_not_taken_again(project: Project, tmp_path: Path) -> None:
+def test_a_retracted_adjudication_is_not_imported_again(project: Project, tmp_path: Path) -> None:
     ruling = label("c0", "cy", role="adjudicator")
     import_labels(project, write(tmp_path, ruling))
     import_labels(project, write(tmp_path, {**ruling, "verdict": "incorrect", "revision": 2}))
@@ -374,7 +370,7 @@ def test_a_retracted_or_corrected_adjudication_is_not_taken_again(project: Proje
 # -- what the coordinator decided ------------------------------------------------------------------
 
 
-def test_exclusions_and_reopenings_leave_and_come_back_with_the_labels(project: Project, tmp_path: Path) -> None:
+def test_exclusions_and_reopenings_round_trip_with_the_labels(project: Project, tmp_path: Path) -> None:
     import_labels(project, write(tmp_path, *[label(f"c{n}", name) for n in range(3) for name in ("ann", "bob")]))
     exclude(project, [1], reason="proof", by="dora")
     reopen(project, [2], reason="another reference", by="dora")
@@ -391,7 +387,7 @@ def test_exclusions_and_reopenings_leave_and_come_back_with_the_labels(project: 
     assert import_labels(project, out).imported == 0
 
 
-def test_a_verdict_and_a_type_of_different_rounds_stay_apart(tmp_path: Path) -> None:
+def test_verdict_and_type_of_different_rounds_stay_separate(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(2, types="labelled"))
     import_labels(project, write(tmp_path, label("c0", "ann", answer_subtype="A1")))
     reopen(project, [1], reason="why")
@@ -405,7 +401,7 @@ def test_a_verdict_and_a_type_of_different_rounds_stay_apart(tmp_path: Path) -> 
     assert other.database.reader().execute(query).fetchall() == [("correctness", 2, "incorrect"), ("type", 1, "A1")]
 
 
-def test_the_slot_of_a_label_that_a_file_takes_back_is_open_again(project: Project, tmp_path: Path) -> None:
+def test_retracting_a_label_by_file_reopens_its_slot(project: Project, tmp_path: Path) -> None:
     assign(project, ["ann", "bob"], per_item=2)
     import_labels(project, write(tmp_path, label("c0", "ann", uuid=FIRST)))
     taken_back = {"completion_id": "c0", "annotator": "ann", "kind": "retraction", "supersedes": FIRST, "revision": 2}
@@ -428,14 +424,14 @@ def test_the_slot_of_a_label_that_a_file_takes_back_is_open_again(project: Proje
         ({"tags": ["nonsense"]}, "tags"),
     ],
 )
-def test_bad_fields_of_a_history_are_refused_by_name(
+def test_bad_fields_of_a_history_are_rejected_by_name(
     project: Project, tmp_path: Path, fields: dict[str, Any], field: str
 ) -> None:
     report = import_labels(project, write(tmp_path, label("c0", "ann", **fields)))
     assert [(refusal["line"], refusal["field"]) for refusal in report.refusals] == [(1, field)]
 
 
-def test_undoing_one_of_two_labels_of_a_person_leaves_the_other_and_its_slot(project: Project, tmp_path: Path) -> None:
+def test_undoing_one_of_two_labels_keeps_the_other_and_its_slot(project: Project, tmp_path: Path) -> None:
     assign(project, ["ann"], per_item=1)
     session = AnnotationSession(project, "ann")
     item = session.next()

@@ -1,4 +1,4 @@
-"""Databases merge as a union of their events, whatever the order; what can't be taken is listed and harms nothing."""
+"""Merging databases is a union of their events in any order; rejected events are listed and harmless."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def uuid(number: int) -> str:
     return str(UUID(int=number))
 
 
-def said(number: int, person: str, **fields: Any) -> tuple[str, LabelEvent]:
-    """A person's event on completion 1 (c0), a second after the one numbered before."""
+def label_event(number: int, person: str, **fields: Any) -> tuple[str, LabelEvent]:
+    """Return an event on completion 1 (c0), one second later than the event with the previous number."""
     event = LabelEvent(
         **{
             "uuid": uuid(number),
@@ -112,9 +112,9 @@ def merged(home: Project, other: Project) -> Merged:
     return report
 
 
-def test_labels_of_two_databases_meet_and_settle_an_item(home: Project, other: Project) -> None:
-    add(home, said(1, "ann"))
-    add(other, said(2, "bob"))
+def test_labels_of_two_databases_resolve_an_item(home: Project, other: Project) -> None:
+    add(home, label_event(1, "ann"))
+    add(other, label_event(2, "bob"))
     report = merged(home, other)
     assert taken(report) == (1, 0, [])
     assert report.people == {"bob": 1}
@@ -150,7 +150,7 @@ def history(draw: st.DrawFn) -> list[tuple[str, LabelEvent]]:
             fields["subtype"] = draw(st.sampled_from(("A1", "B2")))
         if kind == "adjudication":
             fields["seen"] = tuple(event.uuid for event in same if event.kind == "label")
-        made.append(said(number, person, **fields))
+        made.append(label_event(number, person, **fields))
     return made
 
 
@@ -230,10 +230,10 @@ def test_any_order_and_grouping_gives_the_same(
     ],
     ids=lambda value: value[:12].replace("\0", "NUL") if isinstance(value, str) else str(value),
 )
-def test_a_malformed_event_is_refused_and_the_rest_merges(
+def test_a_malformed_event_is_rejected_and_the_rest_merged(
     home: Project, other: Project, column: str, value: object
 ) -> None:
-    add(other, said(1, "bob"), said(2, "ann"), said(3, "eve"))
+    add(other, label_event(1, "bob"), label_event(2, "ann"), label_event(3, "eve"))
     change(other, f"UPDATE label_events SET {column} = ? WHERE uuid = ?", values=(value, uuid(2)))
     report = merged(home, other)
     assert (report.events_new, len(report.refused)) == (2, 1)
@@ -246,7 +246,12 @@ def test_a_malformed_event_is_refused_and_the_rest_merges(
 @pytest.mark.parametrize("form", [str.upper, "{{{}}}".format, lambda text: text.replace("-", ""), "urn:uuid:{}".format])
 def test_another_form_of_a_uuid_is_the_same_event(home: Project, other: Project, form: Callable[[str], str]) -> None:
     name = "0d5b9c1e-abcd-4000-8000-00000000000a"
-    add(other, said(1, "ann", uuid=name), said(2, "ann", supersedes=name, verdict="incorrect"), said(3, "bob"))
+    add(
+        other,
+        label_event(1, "ann", uuid=name),
+        label_event(2, "ann", supersedes=name, verdict="incorrect"),
+        label_event(3, "bob"),
+    )
     copied = copy(other, other.path.parent / "copied")
     assert merged(home, open_project(other.path)).events_new == 3
     before = canonical(home)
@@ -260,8 +265,8 @@ def test_another_form_of_a_uuid_is_the_same_event(home: Project, other: Project,
 @pytest.mark.few(3)
 @pytest.mark.parametrize("strange", ["０d5b9c1eabcd40008000000000000000a", "_d5b9c1eabcd4000800000000000000a", "mine"])
 @pytest.mark.parametrize("column", ["uuid", "supersedes", "seen"])
-def test_what_is_no_uuid_names_no_event(home: Project, other: Project, column: str, strange: str) -> None:
-    add(other, said(1, "bob"), said(2, "ann"))
+def test_an_invalid_uuid_is_rejected(home: Project, other: Project, column: str, strange: str) -> None:
+    add(other, label_event(1, "bob"), label_event(2, "ann"))
     value = json.dumps([strange]) if column == "seen" else strange
     ann = "(SELECT id FROM annotators WHERE name = 'ann')"
     change(other, f"UPDATE label_events SET {column} = ? WHERE annotator_id = {ann}", values=(value,))
@@ -269,15 +274,15 @@ def test_what_is_no_uuid_names_no_event(home: Project, other: Project, column: s
     assert (report.events_new, [row.field for row in report.refused]) == (1, [column])
 
 
-def test_what_concerns_no_item_here_or_another_text_is_refused(home: Project, tmp_path: Path) -> None:
+def test_events_on_unknown_items_or_texts_are_rejected(home: Project, tmp_path: Path) -> None:
     rows = numbered(6)
     rows[1]["completion"] = "something else"
     rows[2]["completion_id"] = "unknown"
     rows[4]["question"] = "another question"
     (tmp_path / "apart").mkdir()
     other = make_project(tmp_path / "apart", rows)
-    labels = [said(number, "bob", subject=number) for number in range(1, 7)]
-    typed = [said(number + 10, "bob", task="type", subject=number, subtype="A1") for number in (1, 3)]
+    labels = [label_event(number, "bob", subject=number) for number in range(1, 7)]
+    typed = [label_event(number + 10, "bob", task="type", subject=number, subtype="A1") for number in (1, 3)]
     add(other, *labels, *typed)
     report = merged(home, other)
     assert taken(report) == (3, 0, [f"{uuid(number)} subject" for number in (2, 3, 5, 6, 13)])
@@ -285,30 +290,41 @@ def test_what_concerns_no_item_here_or_another_text_is_refused(home: Project, tm
     assert "not in this database" in report.refused[1].message
 
 
-def test_one_uuid_with_two_contents_keeps_the_one_that_is_here(home: Project, other: Project) -> None:
-    add(home, said(1, "ann"), said(2, "ann", subject=2), said(3, "ann", subject=3))
-    add(other, said(1, "ann", verdict="incorrect"), said(2, "bob", subject=2), said(3, "ann", subject=4))
+def test_a_uuid_with_two_contents_keeps_the_local_one(home: Project, other: Project) -> None:
+    add(home, label_event(1, "ann"), label_event(2, "ann", subject=2), label_event(3, "ann", subject=3))
+    add(
+        other,
+        label_event(1, "ann", verdict="incorrect"),
+        label_event(2, "bob", subject=2),
+        label_event(3, "ann", subject=4),
+    )
     before = canonical(home)
     report = merged(home, other)
     assert taken(report) == (0, 0, [f"{uuid(number)} uuid" for number in (1, 2, 3)])
     assert canonical(home) == before
 
 
-def test_what_was_merged_before_is_the_same_event(home: Project, other: Project, tmp_path: Path) -> None:
+def test_an_event_merged_before_is_recognised(home: Project, other: Project, tmp_path: Path) -> None:
     with home.database.write() as connection:
         person = people.add(connection, "ann")
-        _, event = said(1, "ann")
+        _, event = label_event(1, "ann")
         ledger.record(connection, LabelEvent(**{**_fields(event), "annotator": person}))
-    add(other, said(1, "ann"))
+    add(other, label_event(1, "ann"))
     assert taken(merged(home, other)) == (0, 1, [])
 
 
-def test_heads_surplus_and_what_is_open_again_are_listed(home: Project, other: Project) -> None:
+def test_heads_surplus_and_reopened_items_are_listed(home: Project, other: Project) -> None:
     assign(home, ["ann", "bob"], per_item=2)
-    add(home, said(1, "ann"), said(2, "bob"), said(3, "ann", subject=2), said(4, "bob", subject=2, verdict="incorrect"))
-    add(home, said(5, "eve", kind="adjudication", subject=2, seen=(uuid(3), uuid(4))))
+    add(
+        home,
+        label_event(1, "ann"),
+        label_event(2, "bob"),
+        label_event(3, "ann", subject=2),
+        label_event(4, "bob", subject=2, verdict="incorrect"),
+    )
+    add(home, label_event(5, "eve", kind="adjudication", subject=2, seen=(uuid(3), uuid(4))))
     assign(home, ["ann", "bob"], per_item=2)
-    add(other, said(7, "ann", verdict="incorrect"), said(8, "zoe", subject=2))
+    add(other, label_event(7, "ann", verdict="incorrect"), label_event(8, "zoe", subject=2))
     report = merged(home, other)
     assert taken(report) == (2, 0, [])
     assert [(row.completion_id, row.annotator, row.uuids) for row in report.heads] == [
@@ -318,15 +334,15 @@ def test_heads_surplus_and_what_is_open_again_are_listed(home: Project, other: P
     assert [row.completion_id for row in report.reopened] == ["c0", "c1"]
 
 
-def test_a_slot_of_a_label_that_was_taken_back_elsewhere_is_open_again(home: Project, other: Project) -> None:
+def test_a_label_retracted_elsewhere_reopens_its_slot(home: Project, other: Project) -> None:
     assign(home, ["ann", "bob"], per_item=2)
-    add(home, said(1, "ann"))
+    add(home, label_event(1, "ann"))
     assign(home, ["ann", "bob"], per_item=2)
-    add(other, said(1, "ann"), said(2, "ann", kind="retraction", verdict=None, supersedes=uuid(1)))
+    add(other, label_event(1, "ann"), label_event(2, "ann", kind="retraction", verdict=None, supersedes=uuid(1)))
     assert _states(home) == ["done", "open"]
     merged(home, other)
     assert _states(home) == ["open", "open"]
-    add(other, said(3, "ann"))
+    add(other, label_event(3, "ann"))
     merged(home, other)
     assert _states(home) == ["done", "open"]
 
@@ -336,16 +352,16 @@ def _states(project: Project) -> list[str]:
     return [row[0] for row in project.database.reader().execute(query)]
 
 
-def test_a_ruling_of_somebody_who_also_labelled_is_kept_and_void(home: Project, other: Project) -> None:
-    add(home, said(1, "ann"), said(2, "bob", verdict="incorrect"))
-    add(other, said(3, "ann", kind="adjudication", seen=(uuid(1), uuid(2))))
+def test_a_ruling_by_an_annotator_of_the_item_is_stored_but_void(home: Project, other: Project) -> None:
+    add(home, label_event(1, "ann"), label_event(2, "bob", verdict="incorrect"))
+    add(other, label_event(3, "ann", kind="adjudication", seen=(uuid(1), uuid(2))))
     assert taken(merged(home, other)) == (1, 0, [])
     assert b'"conflict"' in canonical(home)
 
 
-def test_people_keep_the_role_they_have_here(home: Project, other: Project) -> None:
-    add(home, said(1, "ann"))
-    add(other, said(2, "ann", subject=2), said(3, "zoe"))
+def test_annotators_keep_their_local_role(home: Project, other: Project) -> None:
+    add(home, label_event(1, "ann"))
+    add(other, label_event(2, "ann", subject=2), label_event(3, "zoe"))
     change(other, "UPDATE annotators SET role = 'coordinator'")
     merged(home, other)
     assert {person.name: person.role for person in people.all_people(home.database)} == {
@@ -355,8 +371,8 @@ def test_people_keep_the_role_they_have_here(home: Project, other: Project) -> N
 
 
 @pytest.mark.parametrize("name", ["", "two\nlines", "x" * 101], ids=["empty", "lines", "long"])
-def test_somebody_without_a_name_is_refused(home: Project, other: Project, name: str) -> None:
-    add(other, said(1, "ann"))
+def test_an_annotator_without_a_name_is_rejected(home: Project, other: Project, name: str) -> None:
+    add(other, label_event(1, "ann"))
     change(other, "UPDATE annotators SET name = ?", values=(name,))
     assert taken(merged(home, other)) == (0, 0, [f"{uuid(1)} annotator"])
     assert people.all_people(home.database) == []
@@ -373,10 +389,15 @@ def test_guidelines_travel_and_one_version_has_one_text(home: Project, other: Pr
     assert current(home).text == "Ours and theirs.\n"
 
 
-def test_a_round_that_was_begun_in_both_is_one_round(home: Project, other: Project) -> None:
+def test_a_round_started_in_both_databases_is_one_round(home: Project, other: Project) -> None:
     assign(home, ["ann", "bob"], per_item=1)
-    add(home, said(1, "ann"), said(2, "ann", kind="reopen", round=2, verdict=None))
-    add(other, said(1, "ann"), said(3, "bob", kind="reopen", round=2, verdict=None), said(4, "bob", round=2))
+    add(home, label_event(1, "ann"), label_event(2, "ann", kind="reopen", round=2, verdict=None))
+    add(
+        other,
+        label_event(1, "ann"),
+        label_event(3, "bob", kind="reopen", round=2, verdict=None),
+        label_event(4, "bob", round=2),
+    )
     assert taken(merged(home, other)) == (2, 1, [])
     assert b'"final","correct",null,null,"agreed",2' in canonical(home)
 
@@ -397,16 +418,16 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("kind", HOSTILE)
-def test_a_schema_that_is_not_ours_is_refused(home: Project, other: Project, kind: str) -> None:
-    add(other, said(1, "bob"))
+def test_a_foreign_schema_is_rejected(home: Project, other: Project, kind: str) -> None:
+    add(other, label_event(1, "bob"))
     change(other, *HOSTILE[kind])
     with pytest.raises(StoreError):
         merged(home, other)
     assert canonical(home) == b""
 
 
-def test_triggers_and_views_beside_the_tables_are_never_run(home: Project, other: Project) -> None:
-    add(other, said(1, "bob"))
+def test_foreign_triggers_and_views_are_never_run(home: Project, other: Project) -> None:
+    add(other, label_event(1, "bob"))
     endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n"
     change(other, f"CREATE VIEW extra AS {endless}")
     assert taken(merged(home, other)) == (1, 0, [])
@@ -416,10 +437,10 @@ def test_triggers_and_views_beside_the_tables_are_never_run(home: Project, other
 
 
 @pytest.mark.parametrize("damage", ["text", "empty", "header", "schema", "page"])
-def test_a_file_that_is_damaged_or_no_database_is_refused(
+def test_damaged_files_and_other_formats_are_rejected(
     home: Project, other: Project, tmp_path: Path, damage: str
 ) -> None:
-    add(other, *[said(number, "bob", note="x" * 3000) for number in range(1, 40)])
+    add(other, *[label_event(number, "bob", note="x" * 3000) for number in range(1, 40)])
     other.close()
     raw = bytearray(other.path.read_bytes())
     if damage == "header":
@@ -435,7 +456,7 @@ def test_a_file_that_is_damaged_or_no_database_is_refused(
     assert canonical(home) == b""
 
 
-def test_what_is_no_file_or_the_database_itself_is_refused(home: Project, tmp_path: Path) -> None:
+def test_missing_files_and_the_database_itself_are_rejected(home: Project, tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "nothing.db"):
         with pytest.raises(StoreError):
             merge(home, path, whole=True)
@@ -444,7 +465,7 @@ def test_what_is_no_file_or_the_database_itself_is_refused(home: Project, tmp_pa
 
 
 def test_a_database_that_was_not_closed_is_read_with_its_log(home: Project, other: Project, tmp_path: Path) -> None:
-    add(other, said(1, "bob"))
+    add(other, label_event(1, "bob"))
     copied = tmp_path / "copied"
     copied.mkdir()
     for file in other.path.parent.glob("p.db*"):
@@ -456,8 +477,8 @@ def test_a_database_that_was_not_closed_is_read_with_its_log(home: Project, othe
     assert {file: file.read_bytes() for file in before} == before
 
 
-def test_names_that_are_no_text_are_of_no_item(home: Project, other: Project) -> None:
-    add(other, said(1, "bob"), said(2, "bob", subject=2), said(3, "ann", subject=3))
+def test_ids_that_are_no_text_match_no_item(home: Project, other: Project) -> None:
+    add(other, label_event(1, "bob"), label_event(2, "bob", subject=2), label_event(3, "ann", subject=3))
     change(
         other,
         "UPDATE completions SET key = CAST(x'ff80' AS TEXT) WHERE id = 1",
@@ -467,16 +488,16 @@ def test_names_that_are_no_text_are_of_no_item(home: Project, other: Project) ->
 
 
 @pytest.mark.soak
-def test_a_merge_that_is_killed_and_begun_again_ends_as_one_that_was_not(
-    home: Project, other: Project, tmp_path: Path
-) -> None:
+def test_a_killed_and_repeated_merge_equals_an_uninterrupted_one(home: Project, other: Project, tmp_path: Path) -> None:
     kill_merges(home, other, tmp_path, items=6, labels=2_500, kills=3)
 
 
 def kill_merges(home: Project, other: Project, folder: Path, *, items: int, labels: int, kills: int) -> None:
     """Kill merges after their first transactions, again and again, until one has come to its end."""
     made = [
-        said(number, PEOPLE[number % 3], subject=number % items + 1, created_at=f"2025-01-01T00:00:00.{number:06}Z")
+        label_event(
+            number, PEOPLE[number % 3], subject=number % items + 1, created_at=f"2025-01-01T00:00:00.{number:06}Z"
+        )
         for number in range(labels)
     ]
     add(other, *made)

@@ -1,4 +1,4 @@
-"""What is mixed in: the set share, the same in every process, and counted ahead exactly."""
+"""Mixing in checks and repeats: the configured share, equal in every process, and predicted exactly."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_shares_are_as_set_and_differ_between_people() -> None:
     assert kinds[1] != [kind_of_next(b"other", 1, n, policy) for n in range(4000)]
 
 
-def test_without_shares_nothing_is_mixed_in() -> None:
+def test_zero_shares_mix_nothing_in() -> None:
     policy = AnnotationPolicy(check_rate=0, repeat_share=0)
     assert {kind_of_next(SECRET, 1, n, policy) for n in range(500)} == {"fresh"}
     assert remaining_items(SECRET, 1, 0, policy, fresh=100_000, checks=50, repeats=50) == 100_000
@@ -33,7 +33,7 @@ def test_without_shares_nothing_is_mixed_in() -> None:
     left=st.tuples(st.integers(0, 30), st.integers(0, 8), st.integers(0, 8)),
     start=st.integers(0, 1000),
 )
-def test_what_is_to_come_falls_by_one_with_every_item(
+def test_remaining_items_decrease_by_one_with_every_item(
     rates: tuple[float, float], left: tuple[int, int, int], start: int
 ) -> None:
     policy = AnnotationPolicy(check_rate=rates[0], repeat_share=rates[1])

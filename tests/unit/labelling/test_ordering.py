@@ -1,4 +1,4 @@
-"""Batches in an order: what verifiers differ on first, a quota of each subtype, and no trace of it for annotators."""
+"""Orderings of batches: disagreement first, quotas per subtype, and no trace for annotators."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def assign(project: Project, order: BatchOrder, **fields: Any) -> list[int]:
     return served(project)
 
 
-def test_what_verifiers_differ_on_comes_first_then_chance(project: Project) -> None:
+def test_disagreements_come_first_then_random_order(project: Project) -> None:
     run(project, "one", [YES] * 4 + [NO] * 4)
     run(project, "two", [YES, NO, YES, NO, NO, UNDECIDED, ERROR, YES])
     order = assign(project, BatchOrder(name="disagreement"))
@@ -82,7 +82,7 @@ def test_only_chosen_and_complete_runs_decide(project: Project) -> None:
 
 
 @pytest.mark.parametrize("seed", [0, 7])
-def test_equal_items_come_as_they_are_drawn(project: Project, seed: int) -> None:
+def test_equal_items_are_served_in_random_order(project: Project, seed: int) -> None:
     run(project, "one", [YES] * ITEMS)
     run(project, "two", [YES] * ITEMS)
     assign(project, BatchOrder(name="disagreement"), seed=seed)
@@ -90,7 +90,7 @@ def test_equal_items_come_as_they_are_drawn(project: Project, seed: int) -> None
     assert served(project) == drawn.item.tolist() != list(range(1, ITEMS + 1))
 
 
-def test_the_least_sure_come_first(project: Project) -> None:
+def test_the_most_uncertain_items_are_served_first(project: Project) -> None:
     votes = [0.9, 0.6, 0.2, 0.55, 1.0, None]
     results = [
         (item, Verdict(outcome=UNDECIDED) if vote is None else Verdict(outcome=YES if vote > 0.5 else NO, score=vote))
@@ -100,7 +100,7 @@ def test_the_least_sure_come_first(project: Project) -> None:
     assert assign(project, BatchOrder(name="uncertainty"))[:6] == [6, 4, 2, 3, 1, 5]
 
 
-def test_a_threshold_of_the_verifier_s_own_counts(project: Project) -> None:
+def test_the_threshold_of_a_verifier_counts(project: Project) -> None:
     number = add_complete_run(
         project, "reward", [(item, Verdict(outcome=YES, score=float(item))) for item in range(1, 7)]
     )
@@ -133,7 +133,7 @@ def test_the_limit_keeps_the_first_of_the_order(project: Project) -> None:
     assert set(assign(project, BatchOrder(name="disagreement", limit=2))) == {11, 12}
 
 
-def test_only_selected_items_are_taken(project: Project) -> None:
+def test_only_selected_items_are_ordered(project: Project) -> None:
     run(project, "one", [YES] * ITEMS)
     run(project, "two", [NO] * ITEMS)
     order = assign(project, BatchOrder(name="disagreement"), selection=Selection((parse_condition("subtype=A1"),)))
@@ -149,9 +149,7 @@ def test_only_selected_items_are_taken(project: Project) -> None:
     ],
     ids=["alone", "unknown", "unscored"],
 )
-def test_what_cannot_be_ordered_is_refused_and_nothing_is_opened(
-    project: Project, order: BatchOrder, words: str
-) -> None:
+def test_an_invalid_ordering_is_rejected_without_opening_slots(project: Project, order: BatchOrder, words: str) -> None:
     run(project, "one", [YES] * ITEMS)
     add_complete_run(project, "type", scores({1: 3.0}), kind="answer-type")
     with pytest.raises(UsageError, match=words):
@@ -185,6 +183,6 @@ def test_an_annotator_sees_nothing_of_the_order(project: Project) -> None:
     assert "disagreement" not in repr(item)
 
 
-def test_the_order_is_told_in_words() -> None:
+def test_the_ordering_is_described_in_words() -> None:
     order = BatchOrder(name="uncertainty", verifiers=("a", "b"), per_subtype=5, limit=9)
     assert str(order) == "uncertainty, of a, b, at most 5 of a subtype, limit 9"

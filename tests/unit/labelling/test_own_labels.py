@@ -1,4 +1,4 @@
-"""Everybody's own labels stand beside an exported item, repeats and checks apart."""
+"""Exported items include each annotator's own labels, with repeats and checks listed separately."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def exported(project: Project, folder: Path, *, names: bool = True) -> dict[str,
     return {line["completion_id"]: line for line in lines}
 
 
-def test_everybody_s_own_label_in_force_stands_there(project: Project, tmp_path: Path) -> None:
+def test_the_current_label_of_each_annotator_is_exported(project: Project, tmp_path: Path) -> None:
     first = say(project, 1, note="[b]hm[/b]", unsure=True, tags=("guessed",), partial=0.5)
     say(project, 1, verdict="incorrect", supersedes=first, guideline="2-abcdef")
     seen = say(project, 2)
@@ -75,7 +75,7 @@ def test_everybody_s_own_label_in_force_stands_there(project: Project, tmp_path:
     assert found["c2"]["labels"] == []
 
 
-def test_what_stands_beside_a_verdict_is_there(project: Project, tmp_path: Path) -> None:
+def test_notes_tags_and_marks_are_exported_with_the_verdict(project: Project, tmp_path: Path) -> None:
     say(project, 1, note="n", unsure=True, tags=("guessed",), partial=0.5, unblinded=True)
     (label,) = exported(project, tmp_path)["c0"]["labels"]
     assert {key: label[key] for key in ("note", "unsure", "tags", "partial", "unblinded")} == {
@@ -87,7 +87,7 @@ def test_what_stands_beside_a_verdict_is_there(project: Project, tmp_path: Path)
     }
 
 
-def test_repeats_and_checks_stand_apart(project: Project, tmp_path: Path) -> None:
+def test_repeats_and_checks_are_exported_separately(project: Project, tmp_path: Path) -> None:
     say(project, 1)
     repeat = say(project, 1, "repeat", verdict="incorrect")
     say(project, 1, "repeat", verdict="correct", supersedes=repeat)
@@ -110,6 +110,6 @@ def test_labels_of_an_earlier_round_do_not_count_and_exclusions_are_the_coordina
     assert (label["annotator"], label["role"], label["reason"], label["round"]) == ("dora", "coordinator", "proof", 2)
 
 
-def test_names_are_pseudonyms_unless_asked_for(project: Project, tmp_path: Path) -> None:
+def test_names_are_pseudonyms_by_default(project: Project, tmp_path: Path) -> None:
     say(project, 2)
     assert exported(project, tmp_path, names=False)["c0"]["labels"][0]["annotator"] == "annotator-2"

@@ -42,7 +42,7 @@ def test_only_the_selected_items_get_slots(tmp_path: Path) -> None:
     ("names", "per_item", "adjudicator"),
     [(["a"], 2, None), (["a", "a"], 2, None), (["a", "b"], 0, None), (["a", "b"], 2, "b"), (["a", ""], 2, None)],
 )
-def test_impossible_assignments_are_refused(
+def test_impossible_assignments_are_rejected(
     tmp_path: Path, names: list[str], per_item: int, adjudicator: str | None
 ) -> None:
     project = make_project(tmp_path, numbered(2))
@@ -51,14 +51,14 @@ def test_impossible_assignments_are_refused(
     assert project.database.reader().execute("SELECT count(*) FROM assignments").fetchone() == (0,)
 
 
-def test_an_unknown_annotator_is_named_with_those_who_are_there(tmp_path: Path) -> None:
+def test_an_unknown_annotator_is_reported_with_the_known_ones(tmp_path: Path) -> None:
     project = make_project(tmp_path)
     people.add_annotators(project, ["ann"])
     with pytest.raises(UsageError, match="ann"):
         people.require_annotator(project, "bob")
 
 
-def test_spellings_of_a_name_that_look_the_same_are_one_person(tmp_path: Path) -> None:
+def test_confusable_spellings_of_a_name_are_one_person(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(2))
     people.add_annotators(project, ["zo\u00eb", " zoe\u0308 "])
     assert [person.name for person in people.annotators(project)] == ["zo\u00eb"]
@@ -83,7 +83,7 @@ def label_all(project: Project, name: str) -> int:
     return count
 
 
-def test_pairs_come_up_equally_often_in_every_source(tmp_path: Path) -> None:
+def test_pairs_are_balanced_in_every_source(tmp_path: Path) -> None:
     rows = [{**row, "question_id": f"q{n}", "source": f"s{n % 3}"} for n, row in enumerate(numbered(30))]
     project = make_project(tmp_path, rows)
     people.assign(project, ["a", "b", "c", "d"], per_item=2)
@@ -97,7 +97,7 @@ def test_pairs_come_up_equally_often_in_every_source(tmp_path: Path) -> None:
     assert set(Counter(map(frozenset, pairs.values())).values()) == {5}
 
 
-def test_nobody_labels_more_than_their_cap(tmp_path: Path) -> None:
+def test_no_annotator_exceeds_their_cap(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(10))
     people.assign(project, ["a", "b", "c"], per_item=2, caps={"a": 3, "b": 5})
     assert Counter(person for _, person in slots(project))[1] == 3
@@ -109,14 +109,14 @@ def test_nobody_labels_more_than_their_cap(tmp_path: Path) -> None:
     assert label_all(project, "a") == 0
 
 
-def test_slots_beyond_everybodys_cap_are_meant_for_nobody(tmp_path: Path) -> None:
+def test_slots_beyond_all_caps_are_unreserved(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(4))
     done = people.assign(project, ["a", "b"], per_item=2, caps=3)
     assert (done.assigned, done.beyond_caps) == (8, 2)
     assert [label_all(project, name) for name in "ab"] == [3, 3]
 
 
-def test_a_cap_may_be_set_anew(tmp_path: Path) -> None:
+def test_a_cap_can_be_changed(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(4))
     people.assign(project, ["a", "b"], per_item=2, caps={"a": 1})
     assert label_all(project, "a") == 1
@@ -145,13 +145,13 @@ def test_an_expired_lease_is_not_taken_again_beyond_the_cap(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("caps", [{"a": 0}, {"stranger": 3}, 0])
-def test_impossible_caps_are_refused(tmp_path: Path, caps: dict[str, int] | int) -> None:
+def test_impossible_caps_are_rejected(tmp_path: Path, caps: dict[str, int] | int) -> None:
     project = make_project(tmp_path, numbered(2))
     with pytest.raises(UsageError, match="cap"):
         people.assign(project, ["a", "b"], caps=caps)
 
 
-def test_late_people_may_claim_what_is_still_open(tmp_path: Path) -> None:
+def test_late_annotators_can_claim_open_slots(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(6))
     people.assign(project, ["a", "b"], per_item=2)
     assert label_all(project, "a") == 6
@@ -175,7 +175,7 @@ def test_a_larger_overlap_adds_slots_for_people_who_are_not_on_the_item(tmp_path
     session.close()
 
 
-def test_a_late_person_alone_can_not_fill_new_items(tmp_path: Path) -> None:
+def test_a_single_late_annotator_cannot_fill_new_items(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(2))
     with pytest.raises(UsageError, match="at least 2"):
         people.assign(project, ["a"], per_item=2)
@@ -184,7 +184,7 @@ def test_a_late_person_alone_can_not_fill_new_items(tmp_path: Path) -> None:
         people.assign(project, ["dora"], per_item=2)
 
 
-def test_an_ordering_says_which_item_comes_first(tmp_path: Path) -> None:
+def test_an_ordering_determines_the_first_item(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(5))
     backwards = Ordering("backwards", ranked=lambda found, seed: np.argsort(-found.item))
     people.assign(project, ["a", "b"], per_item=2, ordering=backwards)
@@ -196,7 +196,7 @@ def test_an_ordering_says_which_item_comes_first(tmp_path: Path) -> None:
     session.close()
 
 
-def test_who_is_paused_gets_nothing_and_is_told_so_until_they_are_resumed(tmp_path: Path) -> None:
+def test_a_paused_annotator_gets_a_message_and_no_items(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(4))
     people.assign(project, ["a", "b"], per_item=2)
     session = AnnotationSession(project, "a", policy=PLAIN)
@@ -222,7 +222,7 @@ def test_who_is_paused_gets_nothing_and_is_told_so_until_they_are_resumed(tmp_pa
     session.close()
 
 
-def test_who_has_labelled_settles_nothing_of_it(tmp_path: Path) -> None:
+def test_annotators_cannot_adjudicate_their_own_items(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(4))
     people.assign(project, ["ann", "ben"], per_item=2)
     label_all(project, "ann")
@@ -231,7 +231,7 @@ def test_who_has_labelled_settles_nothing_of_it(tmp_path: Path) -> None:
     assert people.assign(project, ["cy", "dora"], per_item=3, adjudicator="eve").assigned == 4
 
 
-def test_who_has_said_nothing_can_be_removed_and_what_was_meant_for_them_goes_to_others(tmp_path: Path) -> None:
+def test_removing_an_annotator_without_labels_frees_their_slots(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(4))
     people.assign(project, ["amira", "ben", "Benn"], per_item=2, adjudicator="chen")
     slip = AnnotationSession(project, "Benn", policy=PLAIN)
@@ -252,7 +252,7 @@ def test_who_has_said_nothing_can_be_removed_and_what_was_meant_for_them_goes_to
         people.remove(project, "Benn")
 
 
-def test_whose_looks_are_on_record_is_on_no_list_and_may_come_back(tmp_path: Path) -> None:
+def test_a_removed_adjudicator_with_reveals_is_hidden_and_can_return(tmp_path: Path) -> None:
     project = disputed(tmp_path, 2)
     people.add_annotators(project, [":j"])
     assert AdjudicationSession(project, ":j").next() is not None
@@ -267,7 +267,7 @@ def test_whose_looks_are_on_record_is_on_no_list_and_may_come_back(tmp_path: Pat
     assert not next(person for person in people.annotators(project) if person.name == ":j").paused
 
 
-def test_who_has_said_something_stays(tmp_path: Path) -> None:
+def test_an_annotator_with_labels_cannot_be_removed(tmp_path: Path) -> None:
     project = disputed(tmp_path, 2)
     with pytest.raises(UsageError, match=r"Only annotators without labels.*pause"):
         people.remove(project, "amira")

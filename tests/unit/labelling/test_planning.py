@@ -1,4 +1,4 @@
-"""The planner: what is missing in each group, what is there to be labelled, and what that costs."""
+"""The planner: missing labels per group, available items, and costs."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_without_a_verifier_the_worst_case_is_assumed(project: Project) -> None:
     assert "short" in plan_text(found)
 
 
-def test_the_present_interval_is_that_of_the_accuracy_table(project: Project) -> None:
+def test_the_current_interval_equals_the_accuracy_table(project: Project) -> None:
     judged(project, "rules", 6)
     found = plan(project, within=0.05, verifier="rules")
     row = row_of(found, "A1")
@@ -81,7 +81,7 @@ def test_the_present_interval_is_that_of_the_accuracy_table(project: Project) ->
     assert row.labels == 2 * min(row.more, FREE)
 
 
-def test_a_group_that_is_known_well_enough_needs_nothing(project: Project) -> None:
+def test_a_precise_group_needs_no_labels(project: Project) -> None:
     judged(project, "rules", 0)
     row = row_of(plan(project, within=0.12, verifier="rules"), "A1")
     # 30 items of 15 questions, all right: 15 trials.
@@ -90,7 +90,7 @@ def test_a_group_that_is_known_well_enough_needs_nothing(project: Project) -> No
     assert row.needed <= row.n
 
 
-def test_the_verifier_that_takes_most_counts(project: Project) -> None:
+def test_the_most_demanding_verifier_counts(project: Project) -> None:
     judged(project, "sure", 0)
     judged(project, "unsure", 14)
     found = plan(project, within=0.05)
@@ -99,14 +99,14 @@ def test_the_verifier_that_takes_most_counts(project: Project) -> None:
     assert row_of(alone, "A1").more < row_of(found, "A1").more
 
 
-def test_closer_takes_more_and_types_are_wider_than_subtypes(project: Project) -> None:
+def test_higher_precision_needs_more_labels(project: Project) -> None:
     judged(project, "rules", 6)
     counts = [row_of(plan(project, within=within), "A1").more for within in (0.2, 0.1, 0.05, 0.02)]
     assert counts == sorted(counts)
     assert [row.group for row in plan(project, by="type").rows] == ["A", "B"]
 
 
-def test_people_s_gold_alone_can_be_asked_for(project: Project) -> None:
+def test_the_plan_can_use_annotated_gold_only(project: Project) -> None:
     row = row_of(plan(project, gold="people"), "A1")
     assert (row.n, row.available) == (0, GOLD + FREE)
 
@@ -138,13 +138,13 @@ def test_conflicts_and_times_so_far_are_projected(project: Project) -> None:
     [
         ({"amira": ["correct"] * 3}, 2, 3 * 1 + 7 * 2, 0),
         ({"amira": ["correct"] * 3}, 3, 3 * 2 + 7 * 3, 0),
-        # Whoever may label alone does not: an undecided item takes another label at least.
+        # A single label would suffice, but an undecided item takes at least another one.
         ({"amira": ["correct"] * 3}, 1, 10, 0),
         ({"amira": ["correct", "correct"], "ben": ["incorrect", "incorrect"]}, 2, 8 * 2, 10),
         ({"amira": ["correct", None]}, 2, 1 + 9 * 2, 0),
     ],
 )
-def test_labels_that_are_there_are_not_missing(
+def test_existing_labels_are_not_missing(
     tmp_path: Path, said: dict[str, list[LabelVerdict | None]], per_item: int, lacks: int, adjudications: int
 ) -> None:
     rows = [{"question_id": f"q{number}", "completion_id": f"c{number}", "subtype": "A1"} for number in range(10)]
@@ -190,7 +190,7 @@ def test_excluded_items_are_not_available(project: Project) -> None:
     ],
     ids=["none", "half", "nan", "too-fine", "unlabelled", "too-many", "unknown"],
 )
-def test_impossible_plans_are_refused(project: Project, fields: dict[str, Any], words: str) -> None:
+def test_impossible_plans_are_rejected(project: Project, fields: dict[str, Any], words: str) -> None:
     with pytest.raises(UsageError, match=words):
         plan(project, **fields)
 
@@ -209,7 +209,7 @@ def test_the_command_prints_one_document_of_its_schema(project: Project) -> None
     assert "labels to make, 2 an item" in text
 
 
-def test_assign_takes_an_order_and_refuses_half_of_one(project: Project) -> None:
+def test_assign_accepts_an_order_and_rejects_an_incomplete_one(project: Project) -> None:
     judged(project, "one", 0)
     judged(project, "two", 3)
     command = ["assign", str(project.path), "--annotators", "amira,ben", "--limit", "3"]

@@ -1,4 +1,4 @@
-"""Own items served again, and items opened for a new round: blind to the earlier answer, and kept apart from it."""
+"""Repeated items and new rounds: blind to the earlier label and stored separately."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def labelled_once(project: Project) -> tuple[AnnotationItem, AnnotationSession]:
     return item, AnnotationSession(project, "amira", policy=AGAIN)
 
 
-def test_a_repeat_comes_without_any_trace_of_the_earlier_answer(project: Project) -> None:
+def test_a_repeat_shows_no_trace_of_the_earlier_answer(project: Project) -> None:
     before, at_work = labelled_once(project)
     left = at_work.progress()
     again = following(at_work)
@@ -69,7 +69,7 @@ def test_a_repeat_comes_without_any_trace_of_the_earlier_answer(project: Project
     at_work.close()
 
 
-def test_a_repeat_is_stored_apart_and_changes_neither_label_nor_quota(project: Project) -> None:
+def test_a_repeat_is_stored_separately_from_label_and_quota(project: Project) -> None:
     item, at_work = labelled_once(project)
     states = rows(project, "SELECT * FROM task_states")
     at_work.submit(following(at_work), OTHER)
@@ -86,7 +86,7 @@ def test_a_repeat_is_stored_apart_and_changes_neither_label_nor_quota(project: P
         ("repeat", "done", 2),
     ]
     assert at_work.progress().done == 2
-    # Each item is repeated once, and stands in the history once.
+    # Each item is repeated once and listed once in the history.
     assert following(at_work).completion != item.completion
     (entry,) = at_work.history()
     assert (entry.completion, entry.verdict, entry.subtype) == (item.completion, "incorrect", "B1")
@@ -138,7 +138,7 @@ def test_undo_and_edit_work_on_a_repeat(project: Project) -> None:
     at_work.close()
 
 
-def test_a_repeat_whose_lease_ran_out_does_not_replace_the_label(project: Project) -> None:
+def test_a_repeat_with_an_expired_lease_does_not_replace_the_label(project: Project) -> None:
     _, at_work = labelled_once(project)
     again = following(at_work)
     with project.database.write() as connection:
@@ -151,7 +151,7 @@ def test_a_repeat_whose_lease_ran_out_does_not_replace_the_label(project: Projec
     at_work.close()
 
 
-def test_a_label_corrected_while_its_repeat_was_given_back_stays_a_label(project: Project) -> None:
+def test_a_correction_after_releasing_the_repeat_is_a_label(project: Project) -> None:
     item, at_work = labelled_once(project)
     at_work.release(following(at_work).completion)
     shown = at_work.open(item.completion)
@@ -182,7 +182,7 @@ def both_label(project: Project) -> AnnotationItem:
     return first
 
 
-def test_a_new_round_comes_blind_and_its_labels_count_alone(project: Project) -> None:
+def test_a_new_round_is_blind_and_only_its_labels_count(project: Project) -> None:
     first = both_label(project)
     reopened(project, first.completion)
     at_work = AnnotationSession(project, "amira", policy=PLAIN)
@@ -196,7 +196,7 @@ def test_a_new_round_comes_blind_and_its_labels_count_alone(project: Project) ->
     at_work.close()
 
 
-def test_a_label_of_a_past_round_is_neither_corrected_nor_taken_back(project: Project) -> None:
+def test_a_label_of_a_past_round_cannot_be_changed(project: Project) -> None:
     first = both_label(project)
     reopened(project, first.completion)
     at_work = AnnotationSession(project, "amira", policy=PLAIN)
@@ -212,7 +212,7 @@ def test_a_label_of_a_past_round_is_neither_corrected_nor_taken_back(project: Pr
     at_work.close()
 
 
-def test_a_lease_of_a_new_round_that_ran_out_is_taken_again(project: Project) -> None:
+def test_an_expired_lease_of_a_new_round_is_renewed(project: Project) -> None:
     first = both_label(project)
     reopened(project, first.completion)
     at_work = AnnotationSession(project, "amira", policy=PLAIN)
@@ -225,7 +225,7 @@ def test_a_lease_of_a_new_round_that_ran_out_is_taken_again(project: Project) ->
     at_work.close()
 
 
-def test_a_new_round_is_meant_for_people_who_did_not_label_the_item(project: Project) -> None:
+def test_a_new_round_prefers_annotators_new_to_the_item(project: Project) -> None:
     people.assign(project, ["amira", "ben", "chen"], per_item=2)
     first = both_label(project)
     reopened(project, first.completion)

@@ -1,4 +1,4 @@
-"""Combinations of people in turn: equally often in every stratum and overall, within everybody's room."""
+"""Rotation of annotator combinations: balanced in each stratum and overall, within the caps."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def spread(counts: Counter[frozenset[int]], people: list[int], size: int) -> int
 
 @settings(max_examples=60, deadline=None)
 @given(people=PEOPLE, strata=st.lists(st.sampled_from("xyz"), max_size=80), data=st.data())
-def test_every_combination_comes_up_equally_often_in_each_stratum_and_overall(
+def test_combinations_are_balanced_in_each_stratum_and_overall(
     people: list[int], strata: list[str], data: st.DataObject
 ) -> None:
     size = data.draw(st.integers(1, len(people)))
@@ -37,9 +37,7 @@ def test_every_combination_comes_up_equally_often_in_each_stratum_and_overall(
 
 @settings(max_examples=60, deadline=None)
 @given(people=PEOPLE, strata=st.lists(st.sampled_from("xyz"), max_size=60), data=st.data())
-def test_nobody_is_drawn_beyond_their_room_while_it_lasts_nothing_is_left(
-    people: list[int], strata: list[str], data: st.DataObject
-) -> None:
+def test_capacities_are_respected_and_fully_used(people: list[int], strata: list[str], data: st.DataObject) -> None:
     size = data.draw(st.integers(1, len(people)))
     room = data.draw(st.dictionaries(st.sampled_from(people), st.integers(0, 20)))
     drawn = choose_annotators(
@@ -51,20 +49,20 @@ def test_nobody_is_drawn_beyond_their_room_while_it_lasts_nothing_is_left(
     assert all(len(chosen) == size or left <= set(chosen) for chosen in drawn)
 
 
-def test_limited_room_is_spread_over_the_strata() -> None:
+def test_limited_capacity_is_spread_over_the_strata() -> None:
     subjects = [SlotSubject(stratum=number % 2, missing=2) for number in range(40)]
     drawn = choose_annotators(subjects, [1, 2, 3], 2, {1: 6}, "seed")
     of_one = [subject.stratum for subject, chosen in zip(subjects, drawn, strict=True) if 1 in chosen]
     assert min(of_one.count(0), of_one.count(1)) >= 2
 
 
-def test_who_is_on_an_item_already_is_not_drawn_for_it_again() -> None:
+def test_annotators_of_an_item_are_not_drawn_for_it_again() -> None:
     subjects = [SlotSubject(stratum="", missing=1, taken=frozenset({1, 2}))] * 6
     drawn = choose_annotators(subjects, [1, 2, 3, 4], 3, {}, "seed")
     assert {person for chosen in drawn for person in chosen} == {3, 4}
 
 
-def test_the_first_combinations_use_everybody_alike() -> None:
+def test_the_first_combinations_use_all_annotators_equally() -> None:
     first = list(islice(balanced_combinations(list(range(9)), 2, "seed"), 9))
     assert set(Counter(person for pair in first for person in pair).values()) == {2}
 

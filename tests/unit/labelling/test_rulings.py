@@ -1,4 +1,4 @@
-"""What the third person is shown: everything a label says, but nothing of who said it, when, or what others think."""
+"""The view of the adjudicator: whole labels, without author, date or other opinions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def following(session: AdjudicationSession) -> Conflict:
     return conflict
 
 
-def test_all_a_label_says_is_shown_but_its_maker_and_its_date(tmp_path: Path) -> None:
+def test_a_label_is_shown_without_author_and_date(tmp_path: Path) -> None:
     project = project_of(tmp_path, 1)
     people.assign(project, ["MARKONE", "MARKTWO"], per_item=2)
     people.add_annotators(project, ["chen"])
@@ -49,7 +49,7 @@ def first_values(session: AdjudicationSession, count: int) -> list[str]:
 
 
 @pytest.mark.soak
-def test_the_order_of_a_and_b_says_nothing_of_who_it_was(tmp_path: Path) -> None:
+def test_the_order_of_a_and_b_is_independent_of_the_author(tmp_path: Path) -> None:
     project = disputed(tmp_path, 300)
     people.add_annotators(project, ["dora"])
     chen, dora = (first_values(AdjudicationSession(project, name), 300) for name in ("chen", "dora"))
@@ -60,8 +60,8 @@ def test_the_order_of_a_and_b_says_nothing_of_who_it_was(tmp_path: Path) -> None
     project.close()
 
 
-def test_the_order_of_a_and_b_does_not_follow_from_the_uuids(tmp_path: Path) -> None:
-    """The same labels under another database's secret come in another order."""
+def test_the_order_of_a_and_b_is_independent_of_the_uuids(tmp_path: Path) -> None:
+    """The same labels have another order under the secret of another database."""
     project = disputed(tmp_path, 60)
     before = first_values(AdjudicationSession(project, "chen"), 60)
     with project.database.write() as connection:
@@ -71,7 +71,7 @@ def test_the_order_of_a_and_b_does_not_follow_from_the_uuids(tmp_path: Path) -> 
     project.close()
 
 
-def test_more_than_two_labels_go_on_with_c(tmp_path: Path) -> None:
+def test_a_third_label_is_called_c(tmp_path: Path) -> None:
     project = project_of(tmp_path, 1)
     for name, value in (("amira", "correct"), ("ben", "incorrect"), ("dora", "incorrect")):
         put(project, name, 1, value)
@@ -80,7 +80,7 @@ def test_more_than_two_labels_go_on_with_c(tmp_path: Path) -> None:
     project.close()
 
 
-def test_accepting_a_label_takes_it_over_whole(tmp_path: Path) -> None:
+def test_accepting_a_label_copies_all_of_it(tmp_path: Path) -> None:
     project = project_of(tmp_path, 1)
     put(project, "amira", 1, "correct", tags=("guessed",), partial=0.5, note="mine")
     put(project, "ben", 1, "unsuitable", reason="other", note="two questions in one")
@@ -101,7 +101,7 @@ def test_accepting_a_label_takes_it_over_whole(tmp_path: Path) -> None:
     project.close()
 
 
-def test_nothing_is_shown_before_a_decision_but_texts_and_labels(tmp_path: Path) -> None:
+def test_only_texts_and_labels_are_shown_before_a_decision(tmp_path: Path) -> None:
     marks = {"model": "MARKMODEL", "source": "MARKSOURCE", "domain": "MARKDOMAIN", "subtype": "A8", "type": "A"}
     project = project_of(tmp_path, 3, **{**marks, "gold": True})
     people.assign(project, ["MARKONE", "MARKTWO"], per_item=2)

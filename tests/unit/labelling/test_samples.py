@@ -1,4 +1,4 @@
-"""How a batch's items are chosen, what is remembered of it, and what estimate and plan say of it."""
+"""Sampling of batches: how items are drawn, what is recorded, and its use in estimates and plans."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def project(tmp_path: Path) -> Iterator[Project]:
 
 
 def label(project: Project, name: str = "amira") -> None:
-    """The person labels whatever there is."""
+    """Label every available item."""
     session = AnnotationSession(project, name)
     while (item := session.next()) is not None:
         verdict: LabelVerdict = "correct" if item.completion % 3 else "incorrect"
@@ -70,7 +70,7 @@ def questions(project: Project) -> int:
     return int(found[0])
 
 
-def test_a_limit_draws_by_question_and_the_seed_is_remembered(project: Project) -> None:
+def test_a_limit_draws_by_question_and_the_seed_is_stored(project: Project) -> None:
     done = people.assign(project, ["amira"], per_item=1, selection=Selection((), QUESTIONS), seed=5)
     assert (done.items, done.chosen_from, done.sample, done.seed) == (QUESTIONS, ITEMS, "drawn", 5)
     assert questions(project) == done.questions >= QUESTIONS - 1
@@ -90,13 +90,13 @@ def test_a_limit_draws_by_question_and_the_seed_is_remembered(project: Project) 
         (BatchOrder(limit=7), "drawn"),
     ],
 )
-def test_an_order_is_no_draw(project: Project, order: BatchOrder, sample: str) -> None:
+def test_an_ordered_batch_is_not_a_random_sample(project: Project, order: BatchOrder, sample: str) -> None:
     done = people.assign(project, ["amira"], per_item=1, ordering=ordering_by(project, order), seed=3)
     assert done.sample == sample
     assert samples(project) == [(sample, 3 if sample in ("quota", "drawn") else None)]
 
 
-def test_checks_are_drawn_too_and_what_cannot_be_one_is_passed_over(tmp_path: Path) -> None:
+def test_checks_are_drawn_among_eligible_items(tmp_path: Path) -> None:
     with closing(make(tmp_path, gold=True)) as project:
         people.assign(project, ["amira"], per_item=1, selection=Selection((), 40))
         found = checks.add_checks(project, Selection((), 15), seed=0)
@@ -112,7 +112,7 @@ def test_checks_are_drawn_too_and_what_cannot_be_one_is_passed_over(tmp_path: Pa
         assert (short.added, short.refused, short.passed_over) == (ITEMS - 40 - 15, 40, 0)
 
 
-def test_labels_of_a_draw_are_taken_for_the_random_sample_they_are(project: Project) -> None:
+def test_labels_of_a_random_draw_count_as_a_random_sample(project: Project) -> None:
     people.assign(project, ["amira"], per_item=1, selection=Selection((), 30))
     label(project)
     assert estimate(project, "one").samples == plan(project, per_item=1).samples == []
@@ -126,7 +126,7 @@ def test_labels_of_a_draw_are_taken_for_the_random_sample_they_are(project: Proj
         ("quota", "a fixed number per answer subtype"),
     ],
 )
-def test_labels_that_are_no_random_sample_are_said_to_be_none(project: Project, sample: str, words: str) -> None:
+def test_labels_of_other_samples_are_reported_as_not_random(project: Project, sample: str, words: str) -> None:
     people.assign(project, ["amira"], per_item=1, selection=Selection((), 30))
     label(project)
     people.assign(project, ["amira"], per_item=1, selection=Selection((), 50))
@@ -146,7 +146,7 @@ def test_labels_that_are_no_random_sample_are_said_to_be_none(project: Project, 
     assert (words in by_subtype) == (sample != "quota")
 
 
-def test_the_commands_say_how_items_were_drawn(project: Project) -> None:
+def test_commands_print_how_items_were_drawn(project: Project) -> None:
     path = str(project.path)
     words = ["assign", path, "--annotators", "amira", "--per-item", "1", "--limit", "12", "--seed", "4"]
     shown = command(*words).stdout

@@ -1,4 +1,4 @@
-"""States follow from the events alone, whatever their order; the third person is a third person."""
+"""States depend only on the set of events, and adjudicators are never annotators of the item."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ def label(person: int, verdict: LabelVerdict, at: int = 0, **fields: Any) -> Lab
     )
 
 
-def test_two_that_agree_settle_an_item() -> None:
+def test_two_agreeing_labels_resolve_an_item() -> None:
     assert task_state([label(1, "correct"), label(2, "correct")]) == TaskState(
         state="final", verdict="correct", decided_by="agreed"
     )
 
 
-def test_one_label_is_not_enough_and_one_may_be_asked_for() -> None:
+def test_one_label_is_final_only_with_an_overlap_of_one() -> None:
     assert task_state([label(1, "correct")]).state == "labelled"
     assert task_state([label(1, "correct")], need=1).state == "final"
 
 
-def test_two_that_differ_are_a_conflict_that_a_third_person_settles() -> None:
+def test_two_differing_labels_are_a_conflict_until_adjudicated() -> None:
     labels = [label(1, "correct"), label(2, "incorrect")]
     assert task_state(labels).state == "conflict"
     seen = tuple(event.uuid for event in labels)
@@ -57,7 +57,7 @@ def test_two_that_differ_are_a_conflict_that_a_third_person_settles() -> None:
     assert task_state([*labels, ruling]) == TaskState(state="final", verdict="incorrect", decided_by="adjudicated")
 
 
-def test_a_late_label_opens_an_adjudicated_item_again() -> None:
+def test_a_late_label_reopens_an_adjudicated_item() -> None:
     labels = [label(1, "correct"), label(2, "incorrect")]
     ruling = label(3, "incorrect", 1, kind="adjudication", seen=tuple(event.uuid for event in labels))
     assert task_state([*labels, ruling, label(4, "correct", 2)]).state == "conflict"
@@ -75,12 +75,12 @@ def test_an_edit_counts_instead_of_what_it_replaces() -> None:
     assert task_state([first, other, edit]).verdict == "incorrect"
 
 
-def test_of_two_heads_the_later_one_counts() -> None:
+def test_the_later_of_two_heads_counts() -> None:
     early, late = label(1, "correct", 1), label(1, "incorrect", 2)
     assert [event.verdict for event in current_labels([late, early])] == ["incorrect"]
 
 
-def test_a_retraction_leaves_nothing() -> None:
+def test_a_retracted_label_does_not_count() -> None:
     first = label(1, "correct")
     gone = label(1, "correct", 1, kind="retraction", supersedes=first.uuid)
     assert task_state([first, gone]).state == "unlabelled"
@@ -107,14 +107,14 @@ def test_the_public_state_of_both_tasks(correctness: State, type_: State, labell
 
 @st.composite
 def histories(draw: st.DrawFn) -> list[LabelEvent]:
-    """Events of four people on one subject: labels, edits, retractions, adjudications of what stood."""
+    """Draw events of four annotators on one subject: labels, edits, retractions, adjudications of earlier events."""
     events: list[LabelEvent] = []
     for number in range(draw(st.integers(0, 12))):
         person = draw(st.integers(1, 4))
         kind: EventKind = draw(st.sampled_from(["label", "label", "label", "adjudication", "retraction"]))
         mine = [event.uuid for event in events if event.annotator == person]
         supersedes = draw(st.sampled_from([None, *mine])) if mine else None
-        standing = draw(st.lists(st.sampled_from([event.uuid for event in events]), unique=True)) if events else []
+        seen_events = draw(st.lists(st.sampled_from([event.uuid for event in events]), unique=True)) if events else []
         events.append(
             LabelEvent(
                 uuid=f"u{number:02}",
@@ -125,7 +125,7 @@ def histories(draw: st.DrawFn) -> list[LabelEvent]:
                 created_at=f"2025-01-01T00:00:{draw(st.integers(0, 3)):02}",
                 verdict=None if kind == "retraction" else draw(st.sampled_from(VERDICTS)),
                 supersedes=supersedes,
-                seen=tuple(standing) if kind == "adjudication" else (),
+                seen=tuple(seen_events) if kind == "adjudication" else (),
             )
         )
     return events
@@ -168,7 +168,7 @@ def play(project: Project, subject: int, step: tuple[int, EventKind, Task, Label
     person, kind, task, verdict, subtype = step
     try:
         with project.database.write() as connection:
-            standing = current_labels(events.events_of(connection, task, subject))
+            seen_events = current_labels(events.events_of(connection, task, subject))
             mine = events.current_of(connection, task, subject, person, "label")
             ledger.record(
                 connection,
@@ -182,7 +182,7 @@ def play(project: Project, subject: int, step: tuple[int, EventKind, Task, Label
                     verdict=verdict if task == "correctness" and kind in ("label", "adjudication") else None,
                     subtype=subtype if task == "type" and kind in ("label", "adjudication") else None,
                     supersedes=mine.uuid if mine and kind in ("label", "retraction") else None,
-                    seen=tuple(event.uuid for event in standing) if kind == "adjudication" else (),
+                    seen=tuple(event.uuid for event in seen_events) if kind == "adjudication" else (),
                 ),
             )
     except AnnotationError:
@@ -196,7 +196,7 @@ def dump(project: Project, table: str) -> list[Any]:
 
 @settings(max_examples=60, deadline=None)
 @given(subject=st.integers(1, SUBJECTS // 2), played=st.lists(steps, max_size=12))
-def test_nobody_settles_their_own_item_and_states_can_be_recomputed(
+def test_no_annotator_adjudicates_and_states_can_be_recomputed(
     ledgered: Project, subject: int, played: list[tuple[int, EventKind, Task, LabelVerdict, str]]
 ) -> None:
     for step in played:
@@ -245,7 +245,7 @@ def test_label_events_can_not_be_changed(one_label: Project, statement: str) -> 
     assert [row[6:8] for row in dump(one_label, "label_events")] == [(1, "correct")]
 
 
-def test_a_uuid_is_taken_once(one_label: Project) -> None:
+def test_a_uuid_is_stored_once(one_label: Project) -> None:
     with pytest.raises(AnnotationError, match="append-only"), one_label.database.write() as connection:
         ledger.record(connection, label(1, "correct"))
 
@@ -260,7 +260,7 @@ def test_a_reopening_begins_a_round_in_which_earlier_labels_do_not_count() -> No
     )
 
 
-def test_an_exclusion_holds_until_it_is_taken_back_or_a_round_begins() -> None:
+def test_an_exclusion_lasts_until_retracted_or_a_new_round() -> None:
     labels = [label(1, "correct"), label(2, "correct")]
     out = label(9, "unsuitable", 5, kind="exclusion", exclusion_reason="proof")
     excluded = task_state([*labels, out])
@@ -271,14 +271,14 @@ def test_an_exclusion_holds_until_it_is_taken_back_or_a_round_begins() -> None:
     assert task_state([*labels, out, reopened]).state == "unlabelled"
 
 
-def test_a_ruling_of_somebody_who_also_labelled_does_not_count() -> None:
+def test_a_ruling_by_an_annotator_of_the_item_does_not_count() -> None:
     labels = [label(1, "correct"), label(2, "incorrect")]
     seen = tuple(event.uuid for event in labels)
     own = label(2, "incorrect", 3, kind="adjudication", seen=seen)
     assert task_state([*labels, own]).state == "conflict"
 
 
-def test_repeats_and_checks_settle_nothing() -> None:
+def test_repeats_and_checks_resolve_no_item() -> None:
     for kind in ("repeat", "check"):
         assert task_state([label(1, "correct", kind=kind), label(2, "correct", kind=kind)]).state == "unlabelled"
 
@@ -300,13 +300,13 @@ def test_every_exclusion_in_force_must_be_lifted() -> None:
     assert task_state([here, there, lifted]).reason == "proof"
 
 
-def test_nobody_takes_back_the_label_of_someone_else() -> None:
+def test_labels_of_others_cannot_be_retracted() -> None:
     labels = [label(1, "correct"), label(2, "correct")]
     theirs = label(3, "correct", 3, kind="retraction", supersedes=labels[0].uuid)
     assert task_state([*labels, theirs]).state == "final"
 
 
-def test_a_ruling_that_names_no_labels_settles_those_that_are_not_later() -> None:
+def test_a_ruling_without_labels_resolves_those_that_are_not_later() -> None:
     labels = [label(1, "correct", 1), label(2, "incorrect", 3)]
     assert task_state([*labels, label(3, "incorrect", 3, kind="adjudication")]).decided_by == "adjudicated"
     assert task_state([*labels, label(3, "incorrect", 2, kind="adjudication")]).state == "conflict"

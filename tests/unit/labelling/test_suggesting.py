@@ -1,4 +1,4 @@
-"""Answer types a model suggests: one a question, compared with those in force, and never shown to the blind."""
+"""Suggested answer types: one per question, compared with current types, hidden from blind annotators."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def project(tmp_path: Path) -> Project:
     return project
 
 
-def test_it_is_compared_with_the_types_in_force(project: Project) -> None:
+def test_suggestions_are_compared_with_the_current_types(project: Project) -> None:
     (report,) = type_reports(project)
     assert (report.questions, report.suggested, report.untyped, report.compared, report.agree) == (6, 6, 1, 5, 3)
     assert (report.accuracy, report.type_accuracy) == (0.6, 0.8)
@@ -40,7 +40,7 @@ def test_it_is_compared_with_the_types_in_force(project: Project) -> None:
     assert sum(cell.n for cell in report.confusion) == report.compared
 
 
-def test_a_reply_without_a_type_is_told_apart(project: Project) -> None:
+def test_replies_without_a_type_are_counted_separately(project: Project) -> None:
     add_complete_run(project, "mute", types(dict.fromkeys(range(1, 13))), kind=ANSWER_TYPE)
     (report,) = (one for one in type_reports(project) if one.verifier == "mute")
     assert (report.suggested, report.none, report.accuracy, report.ci) == (0, {"unparsed": 6}, None, None)
@@ -53,20 +53,20 @@ def test_one_question_can_be_looked_up(project: Project) -> None:
     assert suggested_type(project, "typist", 99) is None
 
 
-def test_it_is_no_judge(project: Project) -> None:
+def test_an_answer_type_verifier_is_not_a_judge(project: Project) -> None:
     add_complete_run(project, "rm", scores({1: 0.5}))
     assert {row.verifier for row in accuracy(project).rows if row.kind == "verifier"} == {"rm"}
     assert "typist" not in comparable(project)
 
 
-def test_others_suggest_no_types(project: Project) -> None:
+def test_other_verifiers_suggest_no_types(project: Project) -> None:
     add_complete_run(project, "rm", scores({1: 0.5}))
     for name in ("rm", "always-incorrect"):
         with pytest.raises(UsageError, match="suggests no answer types"):
             suggested_type(project, name, 1)
 
 
-def test_a_blind_session_can_not_read_it(project: Project) -> None:
+def test_a_blind_session_cannot_read_suggestions(project: Project) -> None:
     blind = open_blind(project.database, 1)
     try:
         with pytest.raises(sqlite3.DatabaseError, match=r"prohibited|not authorized"):

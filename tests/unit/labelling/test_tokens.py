@@ -1,4 +1,4 @@
-"""Links that work once, and the logins they become."""
+"""One-time login links and the sessions they start."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ def test_secrets_are_not_in_the_database(project: Project) -> None:
     assert link != login
 
 
-def test_neither_works_as_the_other(project: Project) -> None:
+def test_links_and_logins_are_not_interchangeable(project: Project) -> None:
     link, login = tokens.new_link(project, "ann"), entered(project, "ann")
     assert tokens.name_of_login(project, link) is None
     assert tokens.redeem_link(project, login) is None
 
 
 @pytest.mark.parametrize("text", ["", "x", "A" * 43, "A" * 44, "é" * 43, "\ud800" * 43, "' OR 1 --"])
-def test_what_is_no_token_lets_nobody_in(project: Project, text: str) -> None:
+def test_an_invalid_token_is_rejected(project: Project, text: str) -> None:
     entered(project, "ann")
     assert tokens.redeem_link(project, text) is None
     assert tokens.name_of_login(project, text) is None
@@ -79,7 +79,7 @@ def test_a_browser_has_one_login_and_a_person_may_have_several(project: Project)
     assert [tokens.name_of_login(project, login) for login in (phone, old, new.token)] == ["ann", None, "ben"]
 
 
-def test_both_run_out(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_links_and_logins_expire(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     link, login = tokens.new_link(project, "ben"), entered(project, "ann")
     now = time.time()
     monkeypatch.setattr(time, "time", lambda: now + tokens.LINK_S + 60)
@@ -91,7 +91,7 @@ def test_both_run_out(project: Project, monkeypatch: pytest.MonkeyPatch) -> None
     assert project.database.reader().execute("SELECT count(*) FROM admissions").fetchone() == (1,)
 
 
-def test_revoking_ends_all_of_a_person(project: Project) -> None:
+def test_revoking_ends_all_logins_of_a_person(project: Project) -> None:
     link, login, other = tokens.new_link(project, "ann"), entered(project, "ann"), entered(project, "ben")
     link = tokens.new_link(project, "ann")
     assert tokens.revoke(project, "ann") == 2
@@ -100,7 +100,7 @@ def test_revoking_ends_all_of_a_person(project: Project) -> None:
     assert tokens.name_of_login(project, other) == "ben"
 
 
-def test_the_link_of_who_is_paused_lets_nobody_in_until_they_are_resumed(project: Project) -> None:
+def test_the_link_of_a_paused_annotator_works_once_resumed(project: Project) -> None:
     link = tokens.new_link(project, "ann")
     with project.database.write() as connection:
         connection.execute("UPDATE annotators SET paused_at = '2026-01-02' WHERE id = 1")

@@ -1,4 +1,4 @@
-"""Nobody can tell a check from another item: not by what is left, by what is asked, nor by what comes again."""
+"""Checks cannot be distinguished from other items by remaining counts, requested fields or repetition."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def following(session: AnnotationSession) -> AnnotationItem:
 
 
 def label(project: Project, name: str, policy: AnnotationPolicy) -> tuple[AnnotationItem, Progress]:
-    """Somebody labels their next item; returns it, and what they are told afterwards under `AGAIN`."""
+    """Label the next item; return it and the progress afterwards under `AGAIN`."""
     session = at_work(project, name, policy)
     item = following(session)
     session.submit(item, TYPED)
@@ -57,7 +57,7 @@ def label(project: Project, name: str, policy: AnnotationPolicy) -> tuple[Annota
     return item, progress
 
 
-def test_what_is_left_after_a_check_is_what_is_left_after_any_item(project: Project) -> None:
+def test_a_check_changes_the_remaining_count_like_any_item(project: Project) -> None:
     people.assign(project, ["amira", "ben"], per_item=2)
     check, of_check = label(project, "amira", CHECKS)
     fresh, of_fresh = label(project, "ben", FRESH)
@@ -86,7 +86,7 @@ def test_a_check_is_served_once_more_like_any_item(project: Project) -> None:
     session.close()
 
 
-def test_a_skipped_item_that_is_left_on_its_second_coming_comes_again(project: Project) -> None:
+def test_a_skipped_and_released_item_is_served_again(project: Project) -> None:
     people.assign(project, ["amira", "ben"], per_item=2)
     session = at_work(project, "amira", CHECKS)
     check = following(session)
@@ -103,20 +103,20 @@ def test_a_skipped_item_that_is_left_on_its_second_coming_comes_again(project: P
 
 
 def type_each_question(project: Project, name: str) -> None:
-    """Somebody labels one item of each question, and leaves the others to others."""
+    """Label one item of each question and leave the other items to other annotators."""
     session = at_work(project, name, FRESH)
-    asked: set[int] = set()
-    while (item := following(session)).question not in asked or len(asked) < 2:
-        if item.question in asked:
+    typed_questions: set[int] = set()
+    while (item := following(session)).question not in typed_questions or len(typed_questions) < 2:
+        if item.question in typed_questions:
             session.skip(item)
         else:
             session.submit(item, TYPED)
-            asked.add(item.question)
+            typed_questions.add(item.question)
     session.skip(item)
     session.close()
 
 
-def test_where_others_have_given_all_types_a_check_asks_for_none_either(project: Project, tmp_path: Path) -> None:
+def test_a_check_requests_no_type_if_all_types_are_complete(project: Project, tmp_path: Path) -> None:
     people.assign(project, ["amira", "ben", "chidi"], per_item=2)
     open_slots_to_all(project)
     type_each_question(project, "amira")
@@ -125,10 +125,10 @@ def test_where_others_have_given_all_types_a_check_asks_for_none_either(project:
     taken = bundle(project, tmp_path / "chidi.db", annotator="chidi", days=0)
     assert (taken.written > 2, taken.types) == (True, 0)
     session = at_work(project, "chidi", CHECKS)
-    asked = []
+    typed_questions = []
     while (item := session.next()) is not None:
         session.submit(item, Answer(verdict="correct"))
-        asked.append((item.completion > 4, item.asks_type))
+        typed_questions.append((item.completion > 4, item.asks_type))
     session.close()
-    assert {is_one for is_one, _ in asked} == {True, False}
-    assert {asks for _, asks in asked} == {False}
+    assert {is_one for is_one, _ in typed_questions} == {True, False}
+    assert {asks for _, asks in typed_questions} == {False}

@@ -1,4 +1,4 @@
-"""What waits for one person: their own work in sentences, and nothing of anybody else."""
+"""Open work of one annotator, in sentences that reveal nothing about others."""
 
 from __future__ import annotations
 
@@ -26,29 +26,29 @@ def project(tmp_path: Path) -> Project:
     return made
 
 
-def said(project: Project, name: str) -> dict[str, str]:
+def sentences(project: Project, name: str) -> dict[str, str]:
     return {matter.kind: matter.sentence for matter in own_work(project, name).matters}
 
 
-def test_items_wait_until_they_are_labelled(project: Project) -> None:
-    assert said(project, "amira") == {
+def test_items_are_open_until_labelled(project: Project) -> None:
+    assert sentences(project, "amira") == {
         "own-guidelines": "You have not opened the guidelines yet: G in Annotate shows them.",
         "own-items": "4 items wait for your label.",
     }
     AnnotationSession(project, "amira").guidelines.read("1")
     label_all(project, "ben", Answer(verdict="correct"))
-    assert said(project, "amira") == {"own-items": "4 items wait for your label."}, "others' pace is not theirs"
+    assert sentences(project, "amira") == {"own-items": "4 items wait for your label."}, "others' pace is not theirs"
     session = AnnotationSession(project, "amira")
     item = session.next()
     assert item is not None
     session.submit(item, Answer(verdict="correct"))
     session.close()
-    assert said(project, "amira")["own-items"] == "3 items wait for your label.", "minutes tell no pace"
+    assert sentences(project, "amira")["own-items"] == "3 items wait for your label.", "minutes tell no pace"
     label_all(project, "amira", Answer(verdict="correct"))
-    assert said(project, "amira") == {"own-nothing": "No items are waiting for you."}
+    assert sentences(project, "amira") == {"own-nothing": "No items are waiting for you."}
 
 
-def test_an_answer_and_new_guidelines_come_before_the_items(project: Project) -> None:
+def test_answers_and_new_guidelines_precede_the_items(project: Project) -> None:
     session = AnnotationSession(project, "amira")
     item = session.next()
     assert item is not None
@@ -57,20 +57,20 @@ def test_an_answer_and_new_guidelines_come_before_the_items(project: Project) ->
     session.close()
     coordinating.answer(project, item.completion, "Because.", by="dora")
     guidelines.add_case(project, "a sum left undone is incorrect", by="dora")
-    assert list(said(project, "amira")) == ["own-answers", "own-guidelines", "own-items"]
-    assert "own-answers" not in said(project, "ben")
+    assert list(sentences(project, "amira")) == ["own-answers", "own-guidelines", "own-items"]
+    assert "own-answers" not in sentences(project, "ben")
 
 
-def test_whoever_is_paused_is_told_and_offered_no_item(project: Project) -> None:
+def test_a_paused_annotator_gets_a_message_and_no_items(project: Project) -> None:
     people.pause(project, "amira", "checks went wrong")
-    assert said(project, "amira") == {"own-pause": PAUSED}
+    assert sentences(project, "amira") == {"own-pause": PAUSED}
 
 
-def test_conflicts_wait_for_who_may_settle_them(tmp_path: Path) -> None:
+def test_conflicts_are_open_for_their_adjudicators(tmp_path: Path) -> None:
     project = disputed(tmp_path, 3)
     (matter,) = own_work(project, "chen").matters
     assert (matter.sentence, matter.screen) == ("3 conflicts wait for you to adjudicate.", "adjudicate")
-    assert list(said(project, "amira")) == ["own-nothing"]
+    assert list(sentences(project, "amira")) == ["own-nothing"]
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_conflicts_wait_for_who_may_settle_them(tmp_path: Path) -> None:
         (40, "at 40 labels a day, as of late, the last is there today"),
     ],
 )
-def test_the_end_follows_from_the_pace_of_a_week(project: Project, per_day: int, words: str) -> None:
+def test_the_forecast_uses_the_pace_of_a_week(project: Project, per_day: int, words: str) -> None:
     for number in range(2 * per_day):
         put(project, "amira", 1 + number % 2, "correct", at=timestamp_of((NOW - timedelta(days=2)).timestamp()))
     found = forecast(project, NOW)
@@ -113,7 +113,7 @@ def test_labels_of_more_than_a_week_ago_have_no_pace(project: Project) -> None:
     assert replace(found, done=1).words(NOW) == "no one has labelled for a week, so the end can't be forecast"
 
 
-def test_an_end_beyond_ten_years_is_none(project: Project) -> None:
+def test_a_forecast_beyond_ten_years_is_omitted(project: Project) -> None:
     put(project, "amira", 1, "correct", at=timestamp_of((NOW - timedelta(days=6.9)).timestamp()))
     found = forecast(project, NOW)
     assert found.ends_at is not None

@@ -1,4 +1,4 @@
-"""Label files: for whom they are believed, what is said of that, and names that can't be told apart."""
+"""Trust in label files: which annotators they may speak for, and confusable names."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ SEEMING = {
 
 @pytest.mark.few(5)
 @pytest.mark.parametrize("how", SEEMING)
-def test_a_name_that_looks_like_anothers_is_nobodys(project: Project, tmp_path: Path, how: str) -> None:
+def test_a_confusable_name_is_rejected(project: Project, tmp_path: Path, how: str) -> None:
     people.add_annotators(project, ["strasse", "copa"])
     name = SEEMING[how]
     before = [person.name for person in people.annotators(project)]
@@ -78,23 +78,23 @@ def test_a_name_that_looks_like_anothers_is_nobodys(project: Project, tmp_path: 
 @pytest.mark.parametrize(
     "name", ["jose", "Jose", "amira2", "Ира", "Ольга Ben", "amira b", "o2", "ami-ra", "美咲", "Ωmega"]
 )
-def test_a_name_of_its_own_is_taken(project: Project, tmp_path: Path, name: str) -> None:
+def test_a_distinct_name_is_accepted(project: Project, tmp_path: Path, name: str) -> None:
     if name == "Ωmega":
-        # A word of two alphabets is none.
+        # A word in two alphabets is not a valid name.
         assert taken(project, tmp_path, line(annotator=name)).refused == 1
         return
     report = taken(project, tmp_path, line(annotator=name))
     assert (report.imported, report.new_people) == (1, [name])
 
 
-def test_names_that_are_there_stay_though_they_look_alike(project: Project, tmp_path: Path) -> None:
+def test_existing_confusable_names_are_kept(project: Project, tmp_path: Path) -> None:
     with project.database.write() as connection:
         connection.execute("INSERT INTO annotators (name, role, created_at) VALUES ('Ben', 'annotator', '2026')")
     report = taken(project, tmp_path, line(annotator="Ben"), line(annotator="ben", verdict="incorrect"))
     assert (report.imported, report.refused) == (2, 0)
 
 
-def test_what_a_file_is_believed_is_said(project: Project, tmp_path: Path) -> None:
+def test_the_trust_in_a_file_is_reported(project: Project, tmp_path: Path) -> None:
     lines = [
         line(),
         line(annotator="ben", verdict="incorrect"),
@@ -131,7 +131,7 @@ FORGED: dict[str, dict[str, Any]] = {
 
 @pytest.mark.few(4)
 @pytest.mark.parametrize("forgery", FORGED)
-def test_a_file_of_one_person_says_nothing_for_others_and_decides_nothing(
+def test_a_file_of_one_annotator_cannot_label_for_others_or_decide(
     project: Project, tmp_path: Path, forgery: str
 ) -> None:
     report = taken(project, tmp_path, line(completion_id="c2"), line(**FORGED[forgery]), only="amira")
@@ -141,7 +141,7 @@ def test_a_file_of_one_person_says_nothing_for_others_and_decides_nothing(
     assert [(event.kind, event.verdict) for event in held] == [("label", "correct")]
 
 
-def test_a_file_of_one_person_takes_no_ruling_back(project: Project, tmp_path: Path) -> None:
+def test_a_file_of_one_annotator_cannot_retract_a_ruling(project: Project, tmp_path: Path) -> None:
     taken(project, tmp_path, line(annotator="ben"), line(annotator="amira", role="adjudicator", verdict="incorrect"))
     ruling = next(event for event in events.all_events(project.database.reader()) if event.kind == "adjudication")
     back = line(**HISTORY | {"kind": "retraction", "verdict": None, "supersedes": ruling.uuid})
@@ -151,7 +151,7 @@ def test_a_file_of_one_person_takes_no_ruling_back(project: Project, tmp_path: P
         taken(project, tmp_path, line(), only="nobody")
 
 
-def test_a_database_whose_people_look_like_ours_brings_nothing_of_them(project: Project, tmp_path: Path) -> None:
+def test_a_database_with_confusable_annotators_is_rejected(project: Project, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     other = make_project(tmp_path / "other", numbered(4))
     taken(other, tmp_path / "other", line(annotator="Amira"), line(annotator="ben"), line(annotator="eve"))
@@ -165,10 +165,10 @@ def test_a_database_whose_people_look_like_ours_brings_nothing_of_them(project: 
     ("kind", "number", "closed"),
     [("repeat", 2, {"repeat"}), ("repeat", 1, set()), ("check", 1, {"check"}), ("check", 2, {"check"})],
 )
-def test_an_answer_closes_what_it_answers(
+def test_an_answer_closes_only_its_own_assignment(
     project: Project, tmp_path: Path, kind: str, number: int, closed: set[str]
 ) -> None:
-    """A repeat of an earlier round, or an answer to a check, is none to the repeat that waits."""
+    """A repeat of an earlier round or an answer to a check does not answer the open repeat."""
     taken(project, tmp_path, line())
     subject, person = next(events.all_events(project.database.reader())).subject, people_of(project)["amira"]
     with project.database.write() as connection:
@@ -202,7 +202,7 @@ def test_one_uuid_in_other_forms_is_one_label(project: Project, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("field", ["supersedes", "seen"])
-def test_what_is_anothers_is_so_in_any_form_of_its_uuid(project: Project, tmp_path: Path, field: str) -> None:
+def test_events_of_others_are_recognised_in_any_form_of_the_uuid(project: Project, tmp_path: Path, field: str) -> None:
     said = HISTORY | {"kind": "label", "task": "correctness"}
     assert taken(project, tmp_path, line(**said | {"annotator": "ben", "uuid": THEIRS})).imported == 1
     name = THEIRS.upper() if field == "supersedes" else [THEIRS.upper()]
@@ -210,7 +210,7 @@ def test_what_is_anothers_is_so_in_any_form_of_its_uuid(project: Project, tmp_pa
     assert [refusal["field"] for refusal in report.refusals] == [field]
 
 
-def test_a_decision_is_not_taken_back_by_another_form_of_its_uuid(project: Project, tmp_path: Path) -> None:
+def test_a_decision_is_not_retracted_by_another_form_of_its_uuid(project: Project, tmp_path: Path) -> None:
     ruled = HISTORY | {"kind": "adjudication", "role": "adjudicator", "task": "correctness", "uuid": THEIRS}
     assert taken(project, tmp_path, line(annotator="o1", **ruled)).imported == 1
     back = HISTORY | {"kind": "retraction", "task": "correctness", "verdict": None, "supersedes": THEIRS.upper()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.helpers import make_project, numbered
-from tests.unit.labelling.said import Record
+from tests.unit.labelling.recording import Record
 from workbench.app.tui.kit.overview import person_line, states_panel
 from workbench.benchmarks.curating.type_forms import proposed_types
 from workbench.benchmarks.curating.types import resolve_types

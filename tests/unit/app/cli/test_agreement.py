@@ -17,7 +17,7 @@ from schemas.documents import schema
 from tests.background import PATIENCE_S
 from tests.commands import run
 from tests.helpers import make_project, numbered
-from tests.unit.labelling.said import Record
+from tests.unit.labelling.recording import Record
 from tests.unit.statistics.agreement.tables import KRIPPENDORFF
 
 CONTRACT = {

@@ -1,4 +1,4 @@
-"""Label events stay as they are, also after a migration has made their table anew."""
+"""Label events are append-only, also after a migration has rebuilt their table."""
 
 from __future__ import annotations
 
@@ -51,9 +51,7 @@ def triggers(path: Path) -> set[str]:
     return names
 
 
-def test_after_a_migration_that_makes_the_table_anew_nothing_can_be_changed(
-    labelled: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_events_stay_append_only_after_a_table_rebuild(labelled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     newer_events(monkeypatch)
     project = open_project(labelled)
     assert {part.name for part in schema.parts() if part.kind == "trigger"} == triggers(labelled)

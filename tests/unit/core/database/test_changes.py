@@ -1,4 +1,4 @@
-"""The log of changes: what came after a mark, and histories that are told apart."""
+"""The change log: changes since a mark, and marks of other histories."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _run(project: Project) -> int:
         return runs.add(connection, verifier, "1")
 
 
-def test_verdicts_and_decisions_are_noted_with_their_rows(tmp_path: Path) -> None:
+def test_verdicts_and_decisions_are_logged_with_their_rows(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(6))
     run = _run(project)
     reader = project.database.reader()
@@ -40,7 +40,7 @@ def test_verdicts_and_decisions_are_noted_with_their_rows(tmp_path: Path) -> Non
     assert changes.changes_since(reader, changes.mark(reader)) == []
 
 
-def test_a_mark_of_another_history_tells_nothing(tmp_path: Path) -> None:
+def test_a_mark_of_another_history_is_invalid(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(4))
     project.database.reader().execute("PRAGMA wal_checkpoint(TRUNCATE)")
     copy = Path(shutil.copy(project.path, tmp_path / "copy.db"))
@@ -52,7 +52,7 @@ def test_a_mark_of_another_history_tells_nothing(tmp_path: Path) -> None:
     assert changes.changes_since(other.database.reader(), mark) is None
 
 
-def test_old_changes_are_forgotten_and_their_marks_tell_nothing(tmp_path: Path) -> None:
+def test_old_changes_expire_and_invalidate_their_marks(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(2))
     reader = project.database.reader()
     first = changes.mark(reader)
@@ -64,7 +64,7 @@ def test_old_changes_are_forgotten_and_their_marks_tell_nothing(tmp_path: Path) 
     assert kept < 30_000
 
 
-def test_items_far_apart_are_noted_apart(tmp_path: Path) -> None:
+def test_distant_items_are_separate_ranges(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(2))
     reader = project.database.reader()
     before = changes.mark(reader)
@@ -76,14 +76,14 @@ def test_items_far_apart_are_noted_apart(tmp_path: Path) -> None:
     assert [change.span for change in found] == [(3, 7), (1_000_000, 1_000_400), (2_000_000, 2_000_000)]
 
 
-def test_ranges_that_touch_or_overlap_become_one() -> None:
+def test_adjacent_and_overlapping_ranges_are_merged() -> None:
     assert changes.ranges([(10, 20), (15, 17), (0, 3), (5_000, 5_001), (20, 30)]) == [(0, 30), (5_000, 5_001)]
     assert changes.ranges([(10, 2_000), (11, 12), (2_100, 2_200)]) == [(10, 2_200)]
     assert changes.ranges([]) == []
 
 
 @pytest.mark.soak
-def test_an_emptied_history_ends_no_command_and_knows_nothing_unchanged(tmp_path: Path) -> None:
+def test_an_emptied_change_log_is_harmless(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(4, gold=True))
     before = changes.mark(project.database.reader())
     with project.database.write() as connection:

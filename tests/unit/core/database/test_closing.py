@@ -1,4 +1,4 @@
-"""A database is closed while threads are still at work with it."""
+"""A database is closed while threads still use it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ print("closed")
 """
 
 
-def test_who_closes_while_another_thread_reads_ends_no_process(tmp_path: Path) -> None:
+def test_closing_during_a_read_does_not_crash(tmp_path: Path) -> None:
     make_project(tmp_path, numbered(60)).close()
     done = subprocess.run(
         [sys.executable, "-c", READING, str(tmp_path / "p.db")],
@@ -49,7 +49,7 @@ def test_who_closes_while_another_thread_reads_ends_no_process(tmp_path: Path) -
     assert (done.returncode, done.stdout) == (0, "closed\n"), done.stderr
 
 
-def test_what_idle_threads_held_is_closed(tmp_path: Path) -> None:
+def test_connections_of_idle_threads_are_closed(tmp_path: Path) -> None:
     make_project(tmp_path, numbered(2)).close()
     database = Database(tmp_path / "p.db")
     go_on, has_read = threading.Event(), threading.Event()

@@ -1,4 +1,4 @@
-"""A good copy is never replaced by one with less in it, unless it is said."""
+"""A good backup is never replaced by one with less data, unless requested."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BETTER = {
 
 
 @pytest.mark.parametrize(("statements", "said"), BETTER.values(), ids=BETTER)
-def test_a_copy_with_more_in_it_stays(tmp_path: Path, statements: tuple[str, ...], said: str) -> None:
+def test_a_copy_with_more_data_is_kept(tmp_path: Path, statements: tuple[str, ...], said: str) -> None:
     project, copy = make_project(tmp_path, numbered(2)), tmp_path / "copy.db"
     backup(project.database, copy)
     with closing(sqlite3.connect(copy)) as connection, connection:
@@ -43,7 +43,7 @@ def test_a_copy_with_more_in_it_stays(tmp_path: Path, statements: tuple[str, ...
 
 
 @pytest.mark.parametrize("content", [b"", b"no database", None])
-def test_what_is_no_good_copy_is_replaced(tmp_path: Path, content: bytes | None) -> None:
+def test_a_bad_copy_is_replaced(tmp_path: Path, content: bytes | None) -> None:
     project, copy = make_project(tmp_path, numbered(2)), tmp_path / "copy.db"
     backup(project.database, copy)
     copy.write_bytes(copy.read_bytes()[:-40_000] if content is None else content)

@@ -1,4 +1,4 @@
-"""What a crash leaves beside a database is read: nothing that was acknowledged is lost."""
+"""Files left by a crash are recovered: no acknowledged transaction is lost."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_a_crashed_database_loses_nothing(home: Path) -> None:
     assert models(home / "p.db") == models(home / "moved" / "p.db") == 4
 
 
-def test_a_crashed_migration_is_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_crashed_migration_is_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make_project(tmp_path, numbered(4)).close()
     newer_events(monkeypatch)
     held = sqlite3.connect(tmp_path / "p.db")
@@ -55,13 +55,13 @@ def test_a_first_import_that_was_killed_is_undone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"x", b"\0" * 100_000, os.urandom(100_000)])
-def test_what_is_no_log_is_left_to_sqlite(home: Path, content: bytes) -> None:
+def test_an_invalid_log_is_left_to_sqlite(home: Path, content: bytes) -> None:
     (home / "p.db-wal").write_bytes(content)
     assert models(home / "p.db") == 1
 
 
 @pytest.mark.parametrize("cut", [32, 33, 4_000, 4_151, 4_152, 4_153, 9_000, -1, -4_000])
-def test_of_a_log_cut_off_anywhere_the_whole_transactions_are_read(home: Path, cut: int) -> None:
+def test_complete_transactions_of_a_truncated_log_are_read(home: Path, cut: int) -> None:
     crash(home / "p.db")
     whole = (home / "p.db-wal").read_bytes()
     (home / "p.db-wal").write_bytes(whole[:cut])

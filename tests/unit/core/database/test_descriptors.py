@@ -1,4 +1,4 @@
-"""A database that stays open holds few descriptors of its files, however long it is used, and keeps its locks."""
+"""A database that stays open has few file descriptors, however long it is used, and keeps its locks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from workbench.core.project import Project
 
 
 def held(path: Path) -> Counter[str]:
-    """How many descriptors this process has of each of a database's files."""
+    """Count the descriptors this process has for each file of a database."""
     found = Counter[str]()
     for name in os.listdir("/proc/self/fd"):
         try:
@@ -37,7 +37,7 @@ def worked(project: Project) -> None:
     Database(project.path).close()
 
 
-def test_what_writes_reads_and_writes_back_opens_no_more_each_time(tmp_path: Path) -> None:
+def test_reads_writes_and_checkpoints_leak_no_descriptors(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(2))
     for _ in range(3):
         worked(project)
@@ -49,10 +49,10 @@ def test_what_writes_reads_and_writes_back_opens_no_more_each_time(tmp_path: Pat
     assert not held(project.path)
 
 
-def test_looking_costs_this_process_no_lock(tmp_path: Path) -> None:
+def test_inspecting_the_database_releases_no_lock(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(2))
     with project.database.write():
-        # Whatever this process reads of its own database, it closes no file under its own locks.
+        # Reading its own database, this process closes no file that holds its locks.
         Database(project.path).close()
         diagnosis(project.path)
         script = "import sqlite3, sys; sqlite3.connect(sys.argv[1], timeout=0).execute('DELETE FROM models')"

@@ -1,4 +1,4 @@
-"""Documents in a database that somebody else has made."""
+"""JSON documents in a foreign database."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TABLES = {
 
 
 @pytest.mark.parametrize("document", ["garbage", "[{]", "5", "[{}]", "[" * 100_000, ""])
-def test_one_that_makes_no_sense_is_told_of(document: str) -> None:
+def test_an_invalid_document_is_reported(document: str) -> None:
     connection = sqlite3.connect(":memory:")
     for name, columns in TABLES.items():
         connection.execute(f"CREATE TABLE {name} {columns}")

@@ -1,4 +1,4 @@
-"""A digest beside each label event: what is not as it was given is told, and whatever came in any way is as given."""
+"""Digests of label events: modified events are reported, and events from any source have valid digests."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def labelled(folder: Path) -> Project:
     return project
 
 
-def told(path: Path) -> dict[str, str]:
+def findings(path: Path) -> dict[str, str]:
     return {finding.name: finding.message for finding in examine(path) if not finding.ok}
 
 
@@ -71,28 +71,28 @@ def change(path: Path, change: str) -> None:
         connection.execute("COMMIT")
 
 
-def test_whatever_changes_in_an_event_is_told(tmp_path: Path) -> None:
+def test_any_change_of_an_event_is_reported(tmp_path: Path) -> None:
     project = labelled(tmp_path)
     project.close()
     whole = project.path.read_bytes()
-    assert not told(project.path)
+    assert not findings(project.path)
     texts = {name: "'other'" for name in events.COLUMNS.split(", ") if name not in OTHER}
     assert len(texts) + len(OTHER) == 28
     for name, value in {**texts, **OTHER}.items():
         project.path.write_bytes(whole)
         change(project.path, f"{name} = {value}")
-        assert "1 label event not as stored" in told(project.path).get("labels", ""), name
+        assert "1 label event not as stored" in findings(project.path).get("labels", ""), name
 
 
 def digests_right(project: Project) -> int:
-    """How many events there are, each as it was given."""
+    """Check that every event has its original content and return their number."""
     reader = project.database.reader()
     assert list(events.changed_events(reader)) == []
     found: tuple[int] = reader.execute("SELECT count(digest) FROM label_events").fetchone()
     return found[0]
 
 
-def test_events_are_as_given_however_they_came(tmp_path: Path) -> None:
+def test_events_from_any_source_have_valid_digests(tmp_path: Path) -> None:
     project = labelled(tmp_path)
     count = digests_right(project)
     assert count >= 4

@@ -1,4 +1,4 @@
-"""The journal of labels: every committed label event has a line, which alone restores it."""
+"""The label journal: every committed label event has a line that suffices to restore it."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def project(tmp_path: Path) -> Project:
 
 
 @pytest.mark.parametrize("kind", [*KINDS, "answer"])
-def test_an_event_of_each_kind_comes_back_from_the_journal_alone(project: Project, kind: EventKind) -> None:
+def test_each_kind_of_event_is_restored_from_the_journal_alone(project: Project, kind: EventKind) -> None:
     (given,) = give(project, kind)
     project.close()
     project.path.write_bytes(os.urandom(100_000))
@@ -88,7 +88,7 @@ def test_an_event_of_each_kind_comes_back_from_the_journal_alone(project: Projec
     assert [finding for finding in diagnosis(rescued.path) if not finding.ok] == []
 
 
-def test_without_the_file_and_beside_the_import_the_labels_come_back(project: Project, tmp_path: Path) -> None:
+def test_labels_are_restored_without_the_database_or_into_an_import(project: Project, tmp_path: Path) -> None:
     given = give(project, "label", "flag")
     project.close()
     project.path.unlink()
@@ -116,14 +116,14 @@ def test_an_older_database_lacks_what_the_journal_has(project: Project, tmp_path
     assert "2 label events are from the journal alone" in str(found.notes)
 
 
-def test_a_journal_begins_with_what_was_there_before(project: Project) -> None:
+def test_a_new_journal_starts_with_the_existing_events(project: Project) -> None:
     give(project, "label", "flag")
     journal.path_of(project.path).unlink()
     give(project, "answer")
     assert [line.kind for line in journal.read(project.path).lines.values()] == ["label", "flag", "answer"]
 
 
-def test_half_a_line_of_a_killed_writer_hurts_no_other(project: Project) -> None:
+def test_a_partial_line_of_a_killed_writer_is_skipped(project: Project) -> None:
     give(project, "label")
     with journal.path_of(project.path).open("ab") as file:
         file.write(b'{"uuid": "')
@@ -133,7 +133,7 @@ def test_half_a_line_of_a_killed_writer_hurts_no_other(project: Project) -> None
     assert found.unreadable == 1
 
 
-def test_a_label_that_the_journal_can_not_hold_is_not_saved(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_label_is_not_saved_if_the_journal_fails(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     given = give(project, "label")
     before = journal.path_of(project.path).read_bytes()
 
@@ -151,7 +151,7 @@ def test_a_label_that_the_journal_can_not_hold_is_not_saved(project: Project, mo
     assert stored(project.path) == given
 
 
-def test_a_journal_is_flushed_after_the_commit_and_before_the_label_is_shown_as_saved(
+def test_the_journal_is_flushed_after_commit_before_confirmation(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen, flush = list[tuple[bool, int]](), os.fsync
@@ -169,7 +169,7 @@ def test_a_journal_is_flushed_after_the_commit_and_before_the_label_is_shown_as_
 
 
 @pytest.mark.parametrize("earlier", [True, False], ids=["after others", "as the first line"])
-def test_a_commit_that_finds_no_room_leaves_no_line(project: Project, tmp_path: Path, earlier: bool) -> None:
+def test_a_commit_on_a_full_disk_leaves_no_line(project: Project, tmp_path: Path, earlier: bool) -> None:
     given = give(project, "label")
     if not earlier:
         journal.path_of(project.path).unlink()
@@ -228,7 +228,7 @@ def test_an_interrupt_after_the_commit_leaves_its_line(project: Project) -> None
     assert len(journal.read(project.path).lines) == 2
 
 
-def test_a_transaction_that_fails_leaves_no_line(project: Project) -> None:
+def test_a_failed_transaction_leaves_no_line(project: Project) -> None:
     give(project, "label")
     before = journal.path_of(project.path).read_bytes()
     with suppress(ZeroDivisionError), project.database.write("full") as connection:
@@ -237,7 +237,7 @@ def test_a_transaction_that_fails_leaves_no_line(project: Project) -> None:
     assert journal.path_of(project.path).read_bytes() == before
 
 
-def test_a_new_journal_that_finds_no_room_is_none(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_journal_on_a_full_disk_is_not_created(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> int:
         raise OSError(errno.ENOSPC, "no room")
 
@@ -316,7 +316,7 @@ def test_several_processes_write_whole_lines(project: Project) -> None:
     assert list(found.lines) == [event.uuid for event in stored(project.path)]
 
 
-def test_a_kill_between_journal_and_commit_does_no_harm(project: Project, tmp_path: Path) -> None:
+def test_a_kill_between_journal_and_commit_is_harmless(project: Project, tmp_path: Path) -> None:
     given = give(project, "label")
     assert subprocess.run([sys.executable, "-c", WRITER, str(project.path), "killed"], check=False).returncode == 9
     assert stored(project.path) == given
@@ -327,7 +327,7 @@ def test_a_kill_between_journal_and_commit_does_no_harm(project: Project, tmp_pa
 
 
 @pytest.mark.parametrize("journalled", [True, False])
-def test_a_label_that_was_damaged_is_read_from_the_journal(project: Project, tmp_path: Path, journalled: bool) -> None:
+def test_a_damaged_label_is_read_from_the_journal(project: Project, tmp_path: Path, journalled: bool) -> None:
     given = give(project, "label", "flag", "answer")
     project.close()
     with closing(sqlite3.connect(project.path)) as raw, raw:

@@ -1,4 +1,4 @@
-"""A database that is only looked at: with what its log holds, under whatever name."""
+"""Read-only access includes the data of the WAL, under any name of the file."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def killed(path: Path) -> int:
 
 
 @pytest.mark.parametrize("index", [True, False], ids=["with -shm", "without"])
-def test_under_a_link_the_log_beside_the_file_is_read(crashed: Path, tmp_path: Path, index: bool) -> None:
+def test_a_link_reads_the_wal_next_to_its_target(crashed: Path, tmp_path: Path, index: bool) -> None:
     if not index:
         Path(f"{crashed}-shm").unlink()
     (tmp_path / "links").mkdir()
@@ -39,7 +39,7 @@ def test_under_a_link_the_log_beside_the_file_is_read(crashed: Path, tmp_path: P
     }
 
 
-def test_what_was_written_meanwhile_is_noticed(tmp_path: Path) -> None:
+def test_concurrent_writes_are_noticed(tmp_path: Path) -> None:
     make_project(tmp_path, numbered(4)).close()
     with opened_read_only(tmp_path / "p.db") as database:
         with (tmp_path / "p.db").open("ab") as file:

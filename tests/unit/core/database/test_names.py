@@ -1,4 +1,4 @@
-"""A database with several names (hard links): what a tree of snapshots has is no harm."""
+"""Databases with several hard links, as in snapshot trees."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def opened_elsewhere(path: Path) -> Iterator[None]:
     assert process.returncode == 0
 
 
-def test_a_snapshot_that_links_the_log_as_well_keeps_nobody_from_working(names: tuple[Path, Path]) -> None:
+def test_a_snapshot_that_links_the_wal_blocks_no_user(names: tuple[Path, Path]) -> None:
     path, link = names
     before = models(path)
     with opened_elsewhere(path):

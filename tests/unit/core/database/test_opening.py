@@ -45,7 +45,7 @@ def test_labels_are_written_with_full_and_bulk_rows_with_normal_durability(
         assert connection.execute("PRAGMA synchronous").fetchone() == (level,)
 
 
-def test_a_transaction_that_fails_leaves_nothing(tmp_path: Path) -> None:
+def test_a_failed_transaction_is_rolled_back(tmp_path: Path) -> None:
     database = Database(tmp_path / "p.db", create=True)
 
     def fail() -> None:
@@ -58,7 +58,7 @@ def test_a_transaction_that_fails_leaves_nothing(tmp_path: Path) -> None:
     assert database.reader().execute("SELECT count(*) FROM models").fetchone() == (0,)
 
 
-def test_a_commit_that_fails_leaves_no_open_transaction(tmp_path: Path) -> None:
+def test_a_failed_commit_leaves_no_open_transaction(tmp_path: Path) -> None:
     database = Database(tmp_path / "p.db", create=True)
 
     def refer_to_nothing() -> None:
@@ -73,7 +73,7 @@ def test_a_commit_that_fails_leaves_no_open_transaction(tmp_path: Path) -> None:
     assert database.reader().execute("SELECT name FROM models").fetchall() == [("m",)]
 
 
-def test_a_full_disk_is_said_and_leaves_nothing(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_and_rolled_back(tmp_path: Path) -> None:
     database = Database(tmp_path / "p.db", create=True)
 
     def fill() -> None:
@@ -88,7 +88,7 @@ def test_a_full_disk_is_said_and_leaves_nothing(tmp_path: Path) -> None:
     assert database.reader().execute("SELECT count(*) FROM models").fetchone() == (0,)
 
 
-def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
+def test_special_files_are_rejected(tmp_path: Path) -> None:
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     for path in (tmp_path, fifo, Path("/dev/null")):
@@ -98,7 +98,7 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
         Database(tmp_path / ("x" * 300), create=True)
 
 
-def test_a_file_that_was_removed_is_not_made_anew(tmp_path: Path) -> None:
+def test_a_removed_file_is_not_recreated(tmp_path: Path) -> None:
     database = Database(tmp_path / "p.db", create=True)
     database.path.unlink()
     with pytest.raises(StoreError, match="was moved"):
@@ -119,7 +119,7 @@ def test_a_missing_file_or_folder_is_named(tmp_path: Path) -> None:
         Database(tmp_path / "nowhere" / "p.db", create=True)
 
 
-def test_files_that_are_not_ours_are_refused_untouched(tmp_path: Path) -> None:
+def test_foreign_files_are_rejected_untouched(tmp_path: Path) -> None:
     text = tmp_path / "notes.db"
     text.write_text("not a database, but long enough to look at" * 10)
     foreign = tmp_path / "foreign.db"
@@ -131,7 +131,7 @@ def test_files_that_are_not_ours_are_refused_untouched(tmp_path: Path) -> None:
         assert path.read_bytes() == before
 
 
-def test_a_database_of_a_newer_version_is_refused_untouched(tmp_path: Path) -> None:
+def test_a_database_of_a_newer_version_is_rejected_untouched(tmp_path: Path) -> None:
     path = make_project(tmp_path).path
     raw = sqlite3.connect(path)
     raw.execute("PRAGMA user_version = 99")
@@ -158,7 +158,7 @@ def test_an_older_database_is_copied_then_migrated(tmp_path: Path, monkeypatch: 
 
 
 @pytest.mark.parametrize("version", range(1, migrations.OLDEST))
-def test_versions_that_were_never_released_are_refused(tmp_path: Path, version: int) -> None:
+def test_unreleased_versions_are_rejected(tmp_path: Path, version: int) -> None:
     path = tmp_path / "old.db"
     migrations.make(path)
     with closing(sqlite3.connect(path)) as raw:
@@ -191,7 +191,7 @@ def with_an_event(folder: Path) -> Path:
     return project.path
 
 
-def test_events_outlive_their_table_that_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_events_survive_a_table_rebuild(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = with_an_event(tmp_path)
     with closing(sqlite3.connect(path)) as raw:
         before = raw.execute("SELECT * FROM label_events").fetchall()
@@ -207,9 +207,7 @@ def test_events_outlive_their_table_that_is_made_anew(tmp_path: Path, monkeypatc
             connection.execute(EVENT.replace("'u', 'label'", "'v', 'more'"))
 
 
-def test_a_view_of_somebodys_own_outlives_a_table_that_is_made_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_custom_view_survives_a_table_rebuild(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = with_an_event(tmp_path)
     with closing(sqlite3.connect(path)) as raw:
         raw.execute("CREATE VIEW mine AS SELECT count(*) AS events FROM label_events")
@@ -218,9 +216,7 @@ def test_a_view_of_somebodys_own_outlives_a_table_that_is_made_anew(
         assert database.reader().execute("SELECT events FROM mine").fetchone() == (1,)
 
 
-def test_an_index_of_somebodys_own_outlives_a_table_that_is_made_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_custom_index_survives_a_table_rebuild(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = with_an_event(tmp_path)
     mine = 'CREATE INDEX "my ""own""" ON label_events (created_at DESC)'
     with closing(sqlite3.connect(path)) as raw:
@@ -231,9 +227,7 @@ def test_an_index_of_somebodys_own_outlives_a_table_that_is_made_anew(
         assert database.reader().execute(stored).fetchall() == [(mine,)]
 
 
-def test_what_a_table_of_somebodys_own_refers_to_stops_no_migration(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_references_of_a_custom_table_stop_no_migration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = with_an_event(tmp_path)
     with closing(sqlite3.connect(path)) as raw, raw:
         raw.execute("CREATE TABLE mine (item INTEGER REFERENCES completions (id))")
@@ -243,9 +237,7 @@ def test_what_a_table_of_somebodys_own_refers_to_stops_no_migration(
         assert database.reader().execute("SELECT item FROM mine").fetchall() == [(77,)]
 
 
-def test_a_reference_that_led_nowhere_before_is_not_blamed_on_the_migration(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_existing_dangling_reference_stops_no_migration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = with_an_event(tmp_path)
     with closing(sqlite3.connect(path)) as raw, raw:
         raw.execute("UPDATE completions SET question_id = 77 WHERE id = 1")
@@ -267,7 +259,7 @@ def test_a_reference_that_led_nowhere_before_is_not_blamed_on_the_migration(
         ("CREATE TABLE old_label_events (x)", "old_label_events"),
     ],
 )
-def test_what_has_a_name_that_a_migration_needs_is_named_and_nothing_changes(
+def test_a_name_clash_stops_a_migration_without_changes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, statement: str, name: str
 ) -> None:
     path = with_an_event(tmp_path)
@@ -336,7 +328,7 @@ def test_a_database_of_version_17_keeps_what_was_audited_as_items(tmp_path: Path
         assert _objects(database) == _objects(made)
 
 
-def test_an_older_database_that_cannot_be_written_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_read_only_older_database_is_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = with_an_event(tmp_path)
     newer_events(monkeypatch)
     message = f"schema version {migrations.latest_version() - 1} and can't be migrated, because it is read-only"
@@ -354,7 +346,7 @@ def _tables(database: Database) -> dict[str, list[Any]]:
     return {name: database.reader().execute(f"PRAGMA table_info({name})").fetchall() for name in tables}
 
 
-def test_a_migration_that_fails_leaves_the_database_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_migration_leaves_the_database_unchanged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = make_project(tmp_path, numbered(2)).path
     with monkeypatch.context() as patch:
         nowhere = "INSERT INTO nowhere VALUES (1)"
@@ -365,7 +357,7 @@ def test_a_migration_that_fails_leaves_the_database_as_it_was(tmp_path: Path, mo
     assert columns == ["id", "name"]
 
 
-def test_network_file_systems_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_network_file_systems_are_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mounts = tmp_path / "mounts"
     local = tmp_path / "local"
     local.mkdir()

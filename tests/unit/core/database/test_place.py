@@ -1,4 +1,4 @@
-"""A database whose file is moved, deleted or replaced while it is open: noticed before anything is written."""
+"""An open database whose file is moved, deleted or replaced: detected before any write."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ FAULTS: dict[str, Callable[[Path, Path], object]] = {
 
 
 @pytest.mark.parametrize("what", FAULTS)
-def test_nothing_is_written_to_a_file_that_is_not_where_it_was(project: Project, tmp_path: Path, what: str) -> None:
+def test_a_moved_file_is_not_written(project: Project, tmp_path: Path, what: str) -> None:
     FAULTS[what](project.path, tmp_path / "away")
     before = {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()}
     for around in (_here, _in_a_thread):
@@ -104,7 +104,7 @@ def _in_a_thread(work: Callable[[], object]) -> None:
         raise raised[0]
 
 
-def test_a_file_that_is_put_back_is_written_again(project: Project, tmp_path: Path) -> None:
+def test_a_restored_file_is_written_again(project: Project, tmp_path: Path) -> None:
     before = _models(project.path)
     project.path.rename(tmp_path / "away")
     with pytest.raises(StoreError, match="put back the file"):
@@ -115,7 +115,7 @@ def test_a_file_that_is_put_back_is_written_again(project: Project, tmp_path: Pa
     assert _models(project.path) == before + 1
 
 
-def test_what_is_moved_while_a_transaction_is_open_is_not_written(project: Project, tmp_path: Path) -> None:
+def test_a_file_moved_during_a_transaction_is_not_written(project: Project, tmp_path: Path) -> None:
     before = _models(project.path)
 
     def move_meanwhile() -> None:
@@ -131,7 +131,7 @@ def test_what_is_moved_while_a_transaction_is_open_is_not_written(project: Proje
     assert _models(project.path) == before + 1
 
 
-def test_a_link_that_is_turned_to_another_database_is_noticed(tmp_path: Path) -> None:
+def test_a_redirected_link_is_noticed(tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     make_project(tmp_path, numbered(2)).close()
     make_project(tmp_path / "other", numbered(2)).close()
@@ -151,7 +151,7 @@ def test_a_link_that_is_turned_to_another_database_is_noticed(tmp_path: Path) ->
     assert _models(tmp_path / "other" / "p.db") == 0
 
 
-def test_every_way_to_the_file_is_guarded(project: Project, tmp_path: Path) -> None:
+def test_every_path_to_the_file_is_guarded(project: Project, tmp_path: Path) -> None:
     project.path.rename(tmp_path / "away")
     for way in (project.database.open, project.database.write_back, lambda: backup(project.database, tmp_path / "b")):
         with pytest.raises(StoreError, match="put back the file"):
@@ -160,10 +160,10 @@ def test_every_way_to_the_file_is_guarded(project: Project, tmp_path: Path) -> N
     assert not project.path.exists()
 
 
-def test_a_database_that_others_close_and_open_is_no_other(project: Project) -> None:
+def test_a_database_reopened_by_others_is_the_same(project: Project) -> None:
     program = "import sys; from workbench.core.project import open_project; open_project(sys.argv[1]).close()"
     subprocess.run([sys.executable, "-c", program, project.path], check=True)
     _write(project)
     project.database.close()
-    # With nobody at it, the log is folded in and made anew.
+    # Without connections, the WAL is checkpointed and recreated.
     _write(project)

@@ -1,4 +1,4 @@
-"""A database whose tables, views or triggers are not as the program makes them is refused, and each is named."""
+"""A database with unexpected tables, views or triggers is rejected, and each is named."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def raw(path: Path) -> Iterator[sqlite3.Connection]:
         yield connection
 
 
-def test_what_is_made_is_found_as_it_is(tmp_path: Path) -> None:
+def test_a_new_database_passes_the_check(tmp_path: Path) -> None:
     path = tmp_path / "old.db"
     migrations.make(path)
     with closing(sqlite3.connect(path)) as raw:
@@ -139,7 +139,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("kind", REFUSED)
-def test_what_can_change_what_is_written_or_read_is_refused(path: Path, raw: sqlite3.Connection, kind: str) -> None:
+def test_objects_that_can_change_data_are_rejected(path: Path, raw: sqlite3.Connection, kind: str) -> None:
     for statement in REFUSED[kind]:
         raw.execute(statement)
     raw.close()
@@ -168,7 +168,7 @@ HARMLESS = {
 
 
 @pytest.mark.parametrize("kind", HARMLESS)
-def test_what_does_no_harm_is_let_be_and_named_by_doctor(path: Path, raw: sqlite3.Connection, kind: str) -> None:
+def test_harmless_objects_are_accepted_and_named_by_doctor(path: Path, raw: sqlite3.Connection, kind: str) -> None:
     for statement in HARMLESS[kind]:
         raw.execute(statement)
     with closing(Database(path)) as database:
@@ -177,16 +177,14 @@ def test_what_does_no_harm_is_let_be_and_named_by_doctor(path: Path, raw: sqlite
     assert all(finding.ok and "no harm" in finding.message for finding in found)
 
 
-def test_an_index_that_only_makes_fast_may_be_missing_but_doctor_says_so(path: Path, raw: sqlite3.Connection) -> None:
+def test_a_missing_performance_index_is_reported_by_doctor(path: Path, raw: sqlite3.Connection) -> None:
     raw.execute("DROP INDEX questions_subtype")
     with closing(Database(path)) as database:
         found = anatomy.schema_findings(database.reader())
         assert [(f.ok, f.message) for f in found] == [(False, "index questions_subtype is missing")]
 
 
-def test_a_trigger_that_comes_while_it_is_open_is_refused_at_the_next_write(
-    path: Path, raw: sqlite3.Connection
-) -> None:
+def test_a_trigger_added_while_open_is_rejected_at_the_next_write(path: Path, raw: sqlite3.Connection) -> None:
     with closing(Database(path)) as database:
         with database.write() as connection:
             connection.execute("INSERT INTO models (name) VALUES ('before')")
@@ -199,7 +197,7 @@ def test_a_trigger_that_comes_while_it_is_open_is_refused_at_the_next_write(
         assert database.reader().execute("SELECT name FROM models").fetchall() == [("before",), ("after",)]
 
 
-def test_a_view_that_changes_while_it_is_open_is_not_read(path: Path, raw: sqlite3.Connection) -> None:
+def test_a_view_changed_while_open_is_not_read(path: Path, raw: sqlite3.Connection) -> None:
     with closing(Database(path)) as database:
         with database.reading() as connection:
             connection.execute("SELECT * FROM horizon").fetchall()
@@ -209,14 +207,14 @@ def test_a_view_that_changes_while_it_is_open_is_not_read(path: Path, raw: sqlit
             pass
 
 
-def test_a_backup_that_was_changed_is_not_brought_back(path: Path, raw: sqlite3.Connection, tmp_path: Path) -> None:
+def test_a_modified_backup_is_not_restored(path: Path, raw: sqlite3.Connection, tmp_path: Path) -> None:
     raw.execute("CREATE TRIGGER stranger BEFORE INSERT ON models BEGIN SELECT raise(IGNORE); END")
     raw.close()
     with pytest.raises(SchemaError, match=r"backup\.db: it was changed by another program: trigger stranger"):
         prepare_backup(path, tmp_path / "backup.db", path)
 
 
-def test_doctor_shows_and_repairs_what_keeps_a_database_from_opening(path: Path, raw: sqlite3.Connection) -> None:
+def test_doctor_repairs_a_database_that_cannot_be_opened(path: Path, raw: sqlite3.Connection) -> None:
     text = "CREATE TRIGGER stranger BEFORE INSERT ON models BEGIN SELECT raise(IGNORE); END"
     raw.execute(text)
     found = {finding.message for finding in diagnosis(path) if not finding.ok and finding.name == "schema"}
@@ -228,7 +226,7 @@ def test_doctor_shows_and_repairs_what_keeps_a_database_from_opening(path: Path,
     Database(path).close()
 
 
-def test_names_and_texts_are_shown_as_they_are_and_obeyed_by_nobody(path: Path, raw: sqlite3.Connection) -> None:
+def test_names_and_texts_are_shown_escaped(path: Path, raw: sqlite3.Connection) -> None:
     raw.execute("""CREATE TRIGGER "[red]\x1b[31m\u202ex'" BEFORE INSERT ON models BEGIN SELECT raise(IGNORE); END""")
     with pytest.raises(SchemaError) as caught:
         Database(path)
@@ -238,7 +236,7 @@ def test_names_and_texts_are_shown_as_they_are_and_obeyed_by_nobody(path: Path, 
     assert found.message.endswith("SELECT raise(IGNORE); END")
 
 
-def test_what_is_wrong_is_put_right_where_no_row_can_be_lost(path: Path, raw: sqlite3.Connection) -> None:
+def test_repairs_never_lose_a_row(path: Path, raw: sqlite3.Connection) -> None:
     raw.executescript(
         """DROP TRIGGER label_events_no_update; DROP VIEW gold; DROP INDEX questions_key; DROP INDEX questions_subtype;
         CREATE VIEW gold AS SELECT 1 AS completion_id;

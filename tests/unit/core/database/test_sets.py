@@ -1,4 +1,4 @@
-"""Frozen sets: versions, conditions on them, and that nothing changes them."""
+"""Frozen benchmarks: versions, conditions on them, and immutability."""
 
 from __future__ import annotations
 
@@ -56,14 +56,14 @@ def test_a_set_of_questions_holds_all_their_completions(project: Project) -> Non
 
 
 @pytest.mark.parametrize("condition", ["set=no", "set=s@9", "set=", "set=a b", "set<s", "set=s@0"])
-def test_what_names_no_set_is_refused(project: Project, condition: str) -> None:
+def test_an_unknown_benchmark_is_rejected(project: Project, condition: str) -> None:
     freeze(project, "s", (1,))
 
     with pytest.raises(UsageError):
         chosen(project, condition)
 
 
-def test_the_digest_tells_members_and_not_their_row_ids(tmp_path: Path) -> None:
+def test_the_digest_depends_on_members_but_not_row_ids(tmp_path: Path) -> None:
     first, second = tmp_path / "a", tmp_path / "b"
     first.mkdir()
     second.mkdir()
@@ -115,7 +115,7 @@ def test_a_set_is_found_with_what_it_was_made_of(project: Project) -> None:
         "UPDATE completions SET key = 'other' WHERE id = 1",
     ],
 )
-def test_the_digest_tells_what_the_members_say(project: Project, statement: str) -> None:
+def test_the_digest_depends_on_the_texts_of_members(project: Project, statement: str) -> None:
     made = freeze(project, "s", (1, 2))
     with project.database.write() as connection:
         connection.execute(statement)

@@ -1,4 +1,4 @@
-"""New databases begin as copies of one that holds the schema alone; whatever is a database's own is drawn for it."""
+"""New databases are copies of a template that has only the schema; their unique values are drawn anew."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def made(path: Path) -> Path:
 
 
 def rows(connection: sqlite3.Connection) -> dict[str, list[Any]]:
-    """Whatever stands in the tables."""
+    """Return the rows of all tables that have any."""
     tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
     held = {name: connection.execute(f"SELECT * FROM {quoted(name)}").fetchall() for (name,) in tables}
     return {name: found for name, found in held.items() if found}
 
 
 def test_the_schema_is_made_once_for_all_new_databases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # A schema of its own, which no other test has made.
+    # A unique schema that no other test has created.
     newer(monkeypatch, "CREATE TABLE models (", "CREATE TABLE made_once (id INTEGER) STRICT;\nCREATE TABLE models (")
     ran: list[bytes] = []
 
@@ -48,7 +48,7 @@ def test_the_schema_is_made_once_for_all_new_databases(tmp_path: Path, monkeypat
     assert len(ran) == 1
 
 
-def test_a_template_holds_the_schema_alone() -> None:
+def test_a_template_has_only_the_schema() -> None:
     with closing(migrations.template().in_memory()) as connection:
         assert rows(connection) == {}
 

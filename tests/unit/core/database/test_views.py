@@ -1,4 +1,4 @@
-"""The views for people say what the program counts from."""
+"""The views for users agree with the program."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def test_items_are_those_of_the_columns(tmp_path: Path) -> None:
     assert [row["state"] for row in rows] == ["excluded", "unlabelled", "unlabelled"]
 
 
-def test_gold_is_the_same_in_the_view_and_where_the_program_counts(tmp_path: Path) -> None:
-    """Every state with every origin, imported gold or none, and checks among them."""
+def test_gold_in_the_view_equals_gold_in_the_program(tmp_path: Path) -> None:
+    """Covers every state with every origin, with and without imported gold, and checks."""
     states = ("unlabelled", "labelled", "conflict", "final", "excluded")
     cases = list(product((True, False, None), states, (None, "agreed", "adjudicated"), (0, 1), (True, False)))
     project = make_project(tmp_path, [{"gold": imported} for imported, *_ in cases])
@@ -90,7 +90,7 @@ def _right(outcome: IntArray, gold: IntArray, protocol: str) -> list[int | None]
     ]
 
 
-def test_labels_are_what_people_say_now(tmp_path: Path) -> None:
+def test_labels_are_the_current_ones(tmp_path: Path) -> None:
     project = make_project(tmp_path, [{"completion_id": "c0"}])
     _label(project, "ann")
     found = view(project.database.reader(), "current_labels")
@@ -107,7 +107,7 @@ def _label(project: Project, name: str) -> None:
     session.submit(item, Answer(verdict="correct", subtype="A1" if item.wants_type else None))
 
 
-def test_reviews_are_what_stands_decided(tmp_path: Path) -> None:
+def test_reviews_are_the_current_decisions(tmp_path: Path) -> None:
     project = voted(tmp_path, "--", gold="+")
     confirm(project, 1, by="ann")
     confirm(project, 1, by="ben", note="so it is")

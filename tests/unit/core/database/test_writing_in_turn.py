@@ -1,4 +1,4 @@
-"""Writers of one database write one after the other."""
+"""Processes that wait to write do not take the processor from the writer, nor wait for a lock that is free."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_threads_of_one_database_write_one_after_the_other(path: Path) -> None:
     database.close()
 
 
-def test_a_closed_database_holds_its_log_no_more_when_another_thread_was_writing(path: Path) -> None:
+def test_closing_during_a_write_releases_the_wal(path: Path) -> None:
     database, inside, closed = Database(path), threading.Event(), threading.Event()
 
     def work() -> None:

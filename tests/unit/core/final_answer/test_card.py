@@ -1,4 +1,4 @@
-"""The card shows both final answers, says what it guessed, and claims no more than a person could judge."""
+"""The card shows both final answers, marks guesses, and claims no more than an annotator could judge."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_completions(text: str, how: str, answer: str) -> None:
         (LONG * 4, "unstated", False),
     ],
 )
-def test_a_completion_without_an_answer_says_why(completion: str, absence: str, usable: bool) -> None:
+def test_a_completion_without_an_answer_has_a_reason(completion: str, absence: str, usable: bool) -> None:
     seen = card("q", "42", completion)
     assert seen.absence == absence
     assert seen.usable is usable
@@ -149,7 +149,7 @@ def test_what_makes_a_card_usable(reference: str, completion: str, usable: bool)
         ("\\boxed{1}\n\\boxed{2}", r"\boxed{2}", ("fewer_boxes",)),
     ],
 )
-def test_a_card_says_why_it_is_not_enough(reference: str, completion: str, shortcomings: tuple[str, ...]) -> None:
+def test_an_insufficient_card_has_a_reason(reference: str, completion: str, shortcomings: tuple[str, ...]) -> None:
     seen = card("q", reference, completion)
     assert seen.shortcomings == shortcomings
     assert seen.usable is (shortcomings == ())
@@ -165,7 +165,7 @@ def test_an_answer_at_the_end_is_shown_with_the_end() -> None:
     assert not seen.completion_guessed
 
 
-def test_an_answer_elsewhere_is_shown_where_it_stands_and_the_end_too() -> None:
+def test_an_earlier_answer_is_shown_in_place_with_the_end() -> None:
     text = PLAIN + "So it is \\boxed{42}.\n" + PLAIN * 8
     (begin, behind), (end, length) = windows(text, card_completion(text))
     assert "\\boxed{42}" in text[begin:behind]
@@ -175,7 +175,7 @@ def test_an_answer_elsewhere_is_shown_where_it_stands_and_the_end_too() -> None:
     assert len(windows(near, card_completion(near))) == 1
 
 
-def test_guesses_are_told_from_answers() -> None:
+def test_guesses_are_marked() -> None:
     seen = card("q", LONG + "\nIn all it is 7 boxes.", PLAIN + "It must be **tapi**.", "A1")
     assert (seen.reference_guessed, seen.completion_guessed) == (True, True)
     assert seen.passage is not None
@@ -187,7 +187,7 @@ def test_guesses_are_told_from_answers() -> None:
     assert (missing.reference_guessed, missing.completion_guessed) == (False, False)
 
 
-def test_other_boxes_are_listed_once_and_not_those_of_a_thought() -> None:
+def test_other_boxes_are_listed_once_and_without_thoughts() -> None:
     completion = "\\boxed{9}</think>\\boxed{1}\n\\boxed{2}\n\\boxed{ 1 }\n\\boxed{2}\n\\boxed{3}"
     seen = card("q", "\\boxed{1}\n\\boxed{2}", completion)
     assert [box.text for box in seen.reference_others] == ["1"]

@@ -1,4 +1,4 @@
-"""A final answer by itself reads as it does in its text."""
+"""A final answer alone is rendered as in its text."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ def test_any_text_is_rendered(text: str) -> None:
     assert isinstance(render_answer(text), str)
 
 
-def test_only_the_beginning_of_an_endless_answer_is_rendered() -> None:
+def test_only_the_start_of_a_huge_answer_is_rendered() -> None:
     assert len(render_answer("9" * 1_000_000)) == LONGEST
 
 
-def test_only_a_short_answer_stands_within_a_sentence() -> None:
+def test_only_a_short_answer_is_shown_within_a_sentence() -> None:
     assert short_answer(r"\frac{1}{4}") == "1/4"
     assert short_answer(r"\frac{1}{4}", raw=True) == r"\frac{1}{4}"
     assert short_answer("\x1b[2J") == "␛[2J"

@@ -1,4 +1,4 @@
-"""Figures as text have the width that was asked for and never invent a number."""
+"""Text bars have the requested width and never invent a number."""
 
 from __future__ import annotations
 
@@ -58,5 +58,5 @@ def test_counts_take_at_most_five_characters(count: int) -> None:
     assert len(compact_count(count)) <= 5
 
 
-def test_one_thing_is_not_counted_as_many() -> None:
+def test_the_singular_is_used_for_one() -> None:
     assert [counted(number, "item") for number in (0, 1, 1_200)] == ["0 items", "1 item", "1,200 items"]

@@ -1,4 +1,4 @@
-"""Code as lines: every character is there, and none of them is obeyed."""
+"""Code as lines: every character is shown, and none is interpreted."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_lines_are_those_of_the_code_and_harmless(code: str) -> None:
     assert text(code_lines(code, "python")) == [inert(line) for line in code.split("\n")]
 
 
-def test_tabs_stand_for_their_width_and_line_ends_of_windows_are_line_ends() -> None:
+def test_tabs_are_expanded_and_crlf_is_a_line_end() -> None:
     assert text(code_lines("if x:\r\n\ty = '\x1b[31m'\r", "python")) == ["if x:", "    y = '␛[31m'␍"]
 
 

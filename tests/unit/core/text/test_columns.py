@@ -1,4 +1,4 @@
-"""Figures as columns of plain text."""
+"""Columns of numbers in plain text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Diff: the rows hold both texts to the letter, in order, and mark what differs."""
+"""Diff rows contain both texts exactly, in order, and mark the differences."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def test_rows_are_of_their_kind(left: str, right: str) -> None:
         )
         if row.left is not None and row.right is not None:
             assert (row.kind == "same") == (row.left.text == row.right.text)
-            kept = ["".join(_kept(side)) for side in (row.left, row.right)]
+            kept = ["".join(_unmarked_parts(side)) for side in (row.left, row.right)]
             assert kept[0] == kept[1]
 
 
-def _kept(side: DiffSide) -> list[str]:
-    """What is left of a line without its stretches that differ."""
+def _unmarked_parts(side: DiffSide) -> list[str]:
+    """Return the parts of a line outside its marked differences."""
     at, found = 0, []
     for start, end in side.differs:
         assert at <= start < end <= len(side.text)
@@ -51,11 +51,11 @@ def _kept(side: DiffSide) -> list[str]:
 
 
 @given(TEXTS)
-def test_a_text_is_the_same_as_itself(text: str) -> None:
+def test_a_text_equals_itself(text: str) -> None:
     assert {row.kind for row in diff_rows(text, text)} == {"same"}
 
 
-def test_a_changed_line_stands_beside_the_one_it_was() -> None:
+def test_a_changed_line_is_paired_with_its_original() -> None:
     rows = diff_rows("def f(a):\n    return a + 1\nend", "def f(a):\n    b = 2\n    c = 3\n    return a + b\nend")
     assert [row.kind for row in rows] == ["same", "added", "added", "changed", "same"]
     changed = rows[3]
@@ -65,10 +65,10 @@ def test_a_changed_line_stands_beside_the_one_it_was() -> None:
     assert [changed.right.text[slice(*part)] for part in changed.right.differs] == ["b"]
 
 
-def test_lines_with_nothing_in_common_are_not_one_line_that_was_changed() -> None:
+def test_unrelated_lines_are_not_a_changed_line() -> None:
     assert [row.kind for row in diff_rows("alpha beta", "gamma(1)")] == ["removed", "added"]
 
 
-def test_a_very_long_text_is_refused() -> None:
+def test_a_very_long_text_is_rejected() -> None:
     with pytest.raises(UsageError, match="not compared"):
         diff_rows("a\n" * MOST_LINES, "")

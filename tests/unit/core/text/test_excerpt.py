@@ -1,4 +1,4 @@
-"""The line around a final answer: right, short and harmless, whatever the offsets are."""
+"""The line around a final answer: correct, short and harmless for any offsets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No character of mathematics is lost in any view: what must be seen of a text is seen, in its order."""
+"""No view loses a character of mathematics: everything visible is shown, in order."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_formulas_are_shown_as_typed(formula: str) -> None:
         "||x| - |y||",
     ],
 )
-def test_what_could_be_a_sign_is_shown_as_typed(text: str) -> None:
+def test_possible_operators_are_shown_as_typed(text: str) -> None:
     assert render(text).text == text
 
 
@@ -97,10 +97,10 @@ def test_emphasis_of_words_is_a_style(text: str, shown: str) -> None:
 @example(r"3 -& 4 &! 5", ("\\(", "\\)"))
 @given(LATEX, st.sampled_from([("$", "$"), (r"\(", r"\)"), (r"\[", r"\]"), ("$$", "$$")]))
 def test_formulas_in_latex_lose_nothing(formula: str, delimiters: tuple[str, str]) -> None:
-    wanted = must_be_seen(formula)
-    assert first_lost(wanted, canonical(render_math(formula))) == ""
+    must_show = must_be_seen(formula)
+    assert first_lost(must_show, canonical(render_math(formula))) == ""
     shown = render(f"So {delimiters[0]}{formula}{delimiters[1]} holds.").text
-    assert first_lost(f"So{wanted}holds.", canonical(shown)) == ""
+    assert first_lost(f"So{must_show}holds.", canonical(shown)) == ""
 
 
 @pytest.mark.real_data
@@ -111,7 +111,7 @@ def test_real_rows_lose_nothing_at_any_width(real_rows: list[dict[str, Any]], mo
         for field in FIELDS:
             text = row[field]
             rendered = render(text, fold_think=False)
-            if place := first_lost(wanted(text), canonical(rendered.text)):
+            if place := first_lost(must_show(text), canonical(rendered.text)):
                 lost.append((row["completion_id"], field, place))
             for view in (rendered, render_raw(text)):
                 for width in (80, 120):
@@ -123,7 +123,7 @@ def test_real_rows_lose_nothing_at_any_width(real_rows: list[dict[str, Any]], mo
 
 
 @pytest.mark.real_data
-def test_no_star_between_operands_is_taken_from_a_real_row(
+def test_no_star_between_operands_is_lost_in_real_rows(
     real_rows: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(markdown, "REPEATED", 10**9)
@@ -144,8 +144,8 @@ def test_no_star_between_operands_is_taken_from_a_real_row(
     assert taken > 1000
 
 
-def wanted(text: str) -> str:
-    """What must be seen of a text: of its math what means something, of its prose all but stars and tables' lines."""
+def must_show(text: str) -> str:
+    """Return the part of a text that must be visible: meaningful math, and prose without stars and table lines."""
     parts, at = [], 0
     for fragment in fragments(text, 0, len(text)):
         parts.append(_prose(text[at : fragment.start]))

@@ -1,4 +1,4 @@
-"""Heat cells: steps of equal width, in order, and a tint that follows what is good."""
+"""Heat cells: steps of equal width, in order, with a tint for good values."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_a_higher_value_is_never_a_lower_step(a: float, b: float) -> None:
 
 
 @given(st.floats(1, 1e9), st.floats(1e-3, 1e3))
-def test_what_lies_outside_counts_as_the_nearer_end(beyond: float, width: float) -> None:
+def test_values_outside_the_scale_are_clamped(beyond: float, width: float) -> None:
     assert shade(width + beyond, 0, width) == STEPS - 1
     assert shade(-beyond, 0, width) == 0
 
@@ -35,7 +35,7 @@ def test_no_step_without_a_scale_and_a_number(value: float, low: float, high: fl
         shade(value, low, high)
 
 
-def test_tints_turn_round_where_less_is_better() -> None:
+def test_tints_are_reversed_if_less_is_better() -> None:
     rising = [tint(step, rising=True) for step in range(STEPS)]
     assert rising[0] == -1
     assert rising[-1] == 1
@@ -43,6 +43,6 @@ def test_tints_turn_round_where_less_is_better() -> None:
     assert [tint(step, rising=False) for step in range(STEPS)] == [-value for value in rising]
 
 
-def test_the_glyphs_are_told_apart_and_explained() -> None:
+def test_glyphs_are_distinct_and_explained() -> None:
     assert scale_words("0", "100") == "▁ 0 … █ 100"
     assert len(set(GLYPHS)) == STEPS == 8

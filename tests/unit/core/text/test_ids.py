@@ -1,4 +1,4 @@
-"""Ids by their ends: short, and no two the same."""
+"""Abbreviated ids: short and unique."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def test_five_characters_are_enough_unless_two_look_the_same() -> None:
     assert abbreviate_ids(["aa-1-000001", "aa-2-000001"]) == {"aa-1-000001": "…1-000001", "aa-2-000001": "…2-000001"}
 
 
-def test_an_id_that_is_hardly_longer_stands_whole() -> None:
+def test_a_short_id_is_shown_in_full() -> None:
     assert abbreviate_ids(["c1", "c12345", ""]) == {"c1": "c1", "c12345": "c12345", "": ""}
 
 

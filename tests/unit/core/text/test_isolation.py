@@ -1,4 +1,4 @@
-"""What a run of programs depends on, in lines."""
+"""Provenance lines of an execution run."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FOUND = Provenance(
 )
 
 
-def test_a_run_of_programs_says_what_it_depends_on() -> None:
+def test_an_execution_run_lists_its_provenance() -> None:
     run = structs.replace(RUN, isolations={"L3": 1200, "L1": 3}, provenance=[FOUND])
     assert list(isolation_lines(run)) == [
         "isolation: L3 1,200 (namespaces, Landlock and seccomp), L1 3 (limits alone)",

@@ -1,4 +1,4 @@
-"""Math reads like the formula, keeps every digit, and what is not understood stays as typed."""
+"""Rendered math reads like the formula and keeps every digit; unknown parts stay as typed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A rendered text is a view: it loses nothing that matters, ties each line to its source, and is inert."""
+"""A rendered text loses nothing that matters, maps each line to its source, and is inert."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_bold_may_hold_math() -> None:
     "text",
     ["2*3*4", "a ** b", "snake_case_name", "_x_", r"C:\new\table \_ \*", "2**3 = 8", "> ) ] }", "- 5", "&amp; <b>"],
 )
-def test_what_only_looks_like_markdown_stays(text: str) -> None:
+def test_text_that_only_looks_like_markdown_is_kept(text: str) -> None:
     assert lines(render(text)) == [text]
 
 
@@ -84,7 +84,7 @@ def test_money_is_no_math() -> None:
     assert [span.text for span in render(text).lines[0].spans if span.style == "math"] == ["x"]
 
 
-def test_display_math_stands_on_lines_of_its_own() -> None:
+def test_display_math_is_on_separate_lines() -> None:
     rendered = render("So\n\\[\n\\begin{aligned} x &= 1 \\\\ y &= 2 \\end{aligned}\n\\].\nend")
     assert lines(rendered) == ["So", "    x = 1", "    y = 2.", "end"]
     assert rendered.lines[1].source == rendered.lines[2].source == (3, 56)
@@ -99,7 +99,7 @@ def test_display_math_stands_on_lines_of_its_own() -> None:
         ("Find \\[ x + 1 \\] for all $x$.", ["Find x + 1 for all x."]),
     ],
 )
-def test_display_math_beside_prose_stands_apart_where_it_would_run_into_it(text: str, shown: list[str]) -> None:
+def test_display_math_next_to_prose_is_separated_by_spaces(text: str, shown: list[str]) -> None:
     rendered = render(text)
     assert lines(rendered) == shown
     assert [line.source for line in rendered.lines] == sorted(line.source for line in rendered.lines)
@@ -152,7 +152,7 @@ def test_think_is_folded_and_unfolds() -> None:
     assert unfolded.lines[1].spans[0].style == "think"
 
 
-def test_a_closing_tag_alone_folds_what_stands_before_it() -> None:
+def test_a_lone_closing_tag_folds_the_text_before_it() -> None:
     assert lines(render("one\ntwo\n</think>\nthree")) == ["▸ <think> 3 lines folded", "three"]
 
 

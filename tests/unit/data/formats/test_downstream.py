@@ -1,4 +1,4 @@
-"""Downstream scores: both forms of a file, and every line that is none with its line and field."""
+"""Downstream scores: both file formats, and rejected lines with line and field."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def written(folder: Path, name: str, text: str) -> Path:
         ("a.tsv", "score\tverifier\tbenchmark\tn\tstep\tseed\tnote\n.5\trules\tsums\t500\t200.0\t1.0\tmine\n"),
     ],
 )
-def test_every_form_says_the_same(tmp_path: Path, name: str, text: str) -> None:
+def test_both_formats_give_the_same_scores(tmp_path: Path, name: str, text: str) -> None:
     found = read_downstream(written(tmp_path, name, text))
     assert (found.lines, found.refused) == ([LINE], [])
 
@@ -40,7 +40,7 @@ def test_a_compressed_file_is_read(tmp_path: Path) -> None:
     assert read_downstream(path).lines == [DownstreamLine(verifier="rules", benchmark="sums", score=1)]
 
 
-def test_what_is_not_said_is_nothing(tmp_path: Path) -> None:
+def test_empty_cells_are_missing_values(tmp_path: Path) -> None:
     table = written(tmp_path, "a.csv", "verifier,benchmark,score,step\nrules,sums,-3, \n7,sums,1e2,\n")
     assert read_downstream(table).lines == [
         DownstreamLine(verifier="rules", benchmark="sums", score=-3),
@@ -90,7 +90,7 @@ def test_broken_lines_are_refused_one_by_one(tmp_path: Path) -> None:
     assert found.lines == []
 
 
-def test_the_same_score_twice_is_refused_and_seeds_and_steps_tell_scores_apart(tmp_path: Path) -> None:
+def test_duplicate_scores_are_rejected_unless_seed_or_step_differ(tmp_path: Path) -> None:
     text = "verifier,benchmark,score,step,seed\na,b,1,,\na,b,2,,1\na,b,3,5,1\na,b,4,5,1\n"
     found = read_downstream(written(tmp_path, "a.csv", text))
     assert [line.score for line in found.lines] == [1, 2, 3]

@@ -1,4 +1,4 @@
-"""Lines end at LF alone, and no line is held in memory beyond its limit."""
+"""Lines end only at LF, and no line is held in memory beyond its limit."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class _Drops:
 
 
 @given(st.lists(st.binary(max_size=40).filter(lambda raw: b"\n" not in raw)), st.integers(1, 60))
-def test_lines_come_back_as_they_are(lines: list[bytes], size: int) -> None:
+def test_lines_round_trip(lines: list[bytes], size: int) -> None:
     stream = _Drops(b"".join(line + b"\n" for line in lines), size)
     read = list(read_lines(stream))
     assert [line.raw for line in read] == lines

@@ -1,4 +1,4 @@
-"""A missing value that a table spelled as a text is no text: its row is refused in words, a name is absent."""
+"""Missing values spelled as text are no text: the row is rejected with a message, a name is absent."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ROW = {"question_id": "q", "completion_id": "c", "question": "1/0?", "answer": "
 
 
 def imported(file: Path) -> tuple[list[tuple[str | None, str, str]], list[tuple[str, str | None, str | None]]]:
-    """What stands in quarantine, and the items: completion, model, source."""
+    """Import a file; return the rejected rows and the items as (completion, model, source)."""
     project = open_project(file.parent / "p.db", create=True)
     report = import_files(project, plan_import([file]), dataset="d")
     found = (
@@ -53,14 +53,14 @@ def test_a_missing_text_is_refused_in_words(tmp_path: Path, column: str, spelled
 
 
 @pytest.mark.parametrize("answer", ["None", "null", "NaN.", r"\boxed{NaN}", "nano", "Nan", "0"])
-def test_words_that_are_answers_are_kept(tmp_path: Path, answer: str) -> None:
+def test_words_that_are_answers_are_imported(tmp_path: Path, answer: str) -> None:
     file = tmp_path / "rows.jsonl"
     file.write_text(json.dumps({**ROW, "completion": answer, "answer": answer}) + "\n")
     refused, items = imported(file)
     assert (refused, [text for text, _, _ in items]) == ([], [answer])
 
 
-def test_names_are_kept_as_they_stand(tmp_path: Path) -> None:
+def test_names_are_imported_unchanged(tmp_path: Path) -> None:
     file = tmp_path / "rows.jsonl"
     file.write_text(json.dumps({**ROW, "completion_model": "nan", "source": "NaN"}) + "\n")
     assert imported(file) == ([], [("It is NaN.", "nan", "NaN")])

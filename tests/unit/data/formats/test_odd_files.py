@@ -1,4 +1,4 @@
-"""Odd files: what is read equals what a spreadsheet shows, or is rejected with line, field and remedy."""
+"""Odd files: they are read as a spreadsheet shows them, or rejected with line, field and advice."""
 
 from __future__ import annotations
 
@@ -426,7 +426,7 @@ def _read(path: Path) -> tuple[Rows, list[Refusal]]:
 
 @pytest.mark.few(8)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_what_is_read_is_what_a_spreadsheet_shows(case: Case, tmp_path: Path) -> None:
+def test_files_are_read_as_a_spreadsheet_shows_them(case: Case, tmp_path: Path) -> None:
     path = tmp_path / case.name
     case.write(path)
     read, rejected = _read(path)
@@ -453,7 +453,7 @@ UNREAD = {
 
 
 @pytest.mark.parametrize("name", UNREAD)
-def test_a_file_of_another_kind_is_called_by_its_name(name: str, tmp_path: Path) -> None:
+def test_a_file_of_another_kind_is_named(name: str, tmp_path: Path) -> None:
     path = tmp_path / name
     content, what = UNREAD[name]
     path.write_bytes(content)
@@ -462,7 +462,7 @@ def test_a_file_of_another_kind_is_called_by_its_name(name: str, tmp_path: Path)
     assert raised.value.hint == "Save it as .xlsx or CSV, without a password."
 
 
-def test_lists_beside_a_list_of_completions_are_shared_out(tmp_path: Path) -> None:
+def test_parallel_lists_are_split_among_the_completions(tmp_path: Path) -> None:
     path = tmp_path / "f.jsonl"
     rows = [
         {"problem": "q", "answer": 1, "generations": ["a", "b"], "gold": [True, False], "tags": ["x", "y"]},

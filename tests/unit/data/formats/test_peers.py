@@ -1,4 +1,4 @@
-"""Files of Label Studio and Argilla: ours come back the same, changes made there are revisions, their own are read."""
+"""Label Studio and Argilla files: exports round-trip, edits are revisions, their own projects can be read."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def labels(project: Project) -> list[Any]:
 
 
 @pytest.mark.parametrize("tool", TOOLS)
-def test_items_and_labels_go_around_and_come_back_the_same(home: Project, tmp_path: Path, tool: Any) -> None:
+def test_items_and_labels_round_trip(home: Project, tmp_path: Path, tool: Any) -> None:
     report = export(home, ExportOptions(file=tmp_path / "out.json", format=tool, names=True, sighted=True))
     assert report.written == 79
     (plan,) = plan_import([tmp_path / "out.json"])
@@ -70,7 +70,7 @@ def test_items_and_labels_go_around_and_come_back_the_same(home: Project, tmp_pa
 
 
 @pytest.mark.parametrize("tool", TOOLS)
-def test_unless_asked_nothing_goes_out_that_annotators_must_not_see(home: Project, tmp_path: Path, tool: Any) -> None:
+def test_exports_are_blind_by_default(home: Project, tmp_path: Path, tool: Any) -> None:
     export(home, ExportOptions(file=tmp_path / "out.json", format=tool))
     text = (tmp_path / "out.json").read_text()
     for hidden in ("gold_correct", "completion_model", "larch-7b", "answer_type\\", '"source', "amira", "chidi"):
@@ -80,7 +80,7 @@ def test_unless_asked_nothing_goes_out_that_annotators_must_not_see(home: Projec
     assert set(shown) == {"dataset", "question_id", "completion_id", "question", "reference", "completion"}
 
 
-def test_labels_that_a_tool_wrote_again_are_the_labels_that_went_out(home: Project, tmp_path: Path) -> None:
+def test_labels_saved_again_by_a_tool_are_unchanged(home: Project, tmp_path: Path) -> None:
     file = FIXTURES / "argilla/again.json"
     report = import_labels(home, file)
     assert (report.imported, report.unchanged, report.refused) == (0, 10, 0)
@@ -105,7 +105,7 @@ def test_json_min_is_rejected_with_what_to_export_instead(home: Project) -> None
     ],
     ids=["label-studio", "argilla"],
 )
-def test_labels_that_were_given_there_are_read(tmp_path: Path, file: str, names: list[str], number: int) -> None:
+def test_labels_made_in_the_tool_are_read(tmp_path: Path, file: str, names: list[str], number: int) -> None:
     project = read_back(tmp_path, FIXTURES / file)
     found = labels(project)
     assert len(found) == number
@@ -136,7 +136,7 @@ def edited(home: Project, folder: Path, verdict: str) -> tuple[Path, str]:
     return folder / "edited.json", task["data"]["completion_id"]
 
 
-def test_what_was_changed_there_is_a_revision_by_the_same_person(home: Project, tmp_path: Path) -> None:
+def test_a_label_changed_in_the_tool_is_a_revision(home: Project, tmp_path: Path) -> None:
     export(home, ExportOptions(file=tmp_path / "all.json", format="label-studio", names=True))
     project = read_back(tmp_path, tmp_path / "all.json")
     before = labels(project)[0]
@@ -181,7 +181,7 @@ WORDS = [("Correct", "correct"), ("TRUE", "correct"), ("1", "correct"), ("yes", 
 
 
 @pytest.mark.parametrize(("word", "verdict"), WORDS)
-def test_words_for_verdicts_are_read_alike_wherever_they_come_from(tmp_path: Path, word: str, verdict: str) -> None:
+def test_verdict_words_are_read_alike_from_every_source(tmp_path: Path, word: str, verdict: str) -> None:
     one = task(annotations=[{"id": 5, "completed_by": 3, "result": [choice("verdict", word)]}])
     one["predictions"] = [{"model_version": "m", "result": [choice("verdict", word)]}]
     project = read_back(tmp_path, write(tmp_path, one))
@@ -211,7 +211,7 @@ def test_what_is_no_one_verdict_is_refused_and_a_models_is_unparsed(tmp_path: Pa
     assert [(one.verdict, one.reason) for one in verdict_lines(project, "label-studio/m")] == [("abstain", "unparsed")]
 
 
-def test_one_word_said_twice_is_that_verdict_and_other_questions_say_none(tmp_path: Path) -> None:
+def test_repeated_choices_are_one_verdict_and_others_are_ignored(tmp_path: Path) -> None:
     result = [choice("verdict", "Correct"), choice("verdict", "correct"), choice("Is the question clear?", "no")]
     project = read_back(tmp_path, write(tmp_path, task(annotations=[{"id": 5, "completed_by": 3, "result": result}])))
     assert [line.verdict for line in labels(project)] == ["correct"]

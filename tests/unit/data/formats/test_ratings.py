@@ -1,4 +1,4 @@
-"""Ratings files: what is taken, what is refused and why, and what counts as the same."""
+"""Ratings files: accepted lines, rejected lines with reasons, and duplicates."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def rating(item: Any, annotator: Any, value: Any) -> dict[str, Any]:
     return {"item": item, "annotator": annotator, "value": value}
 
 
-def told(found: RatingColumns) -> list[tuple[int, str | None, str]]:
+def refusals_of(found: RatingColumns) -> list[tuple[int, str | None, str]]:
     return [(line.line, line.field, line.message) for line in found.refused]
 
 
@@ -53,11 +53,11 @@ def test_numbers_keep_their_order_and_worth(tmp_path: Path) -> None:
     assert interval.value.tolist() == [2, 1, 0, 1]
 
 
-def test_words_have_the_order_they_are_given(tmp_path: Path) -> None:
+def test_ordinal_values_have_the_given_order(tmp_path: Path) -> None:
     path = written(tmp_path, rating(1, "a", "good"), rating(2, "a", "poor"), rating(3, "a", "great"))
     found = read(path, 1 << 20, "ordinal", ("poor", "fair", "good"))
     assert (found.values, found.numbers, found.value.tolist()) == (["poor", "fair", "good"], [0, 1, 2], [2, 0])
-    ((line, field, message),) = told(found)
+    ((line, field, message),) = refusals_of(found)
     assert (line, field) == (3, "value")
     assert "'great'" in message
     assert "--order" in message
@@ -67,8 +67,8 @@ def test_a_second_rating_is_refused_and_the_first_stays(tmp_path: Path) -> None:
     path = written(tmp_path, rating(1, "a", 0), rating(1, "b", 0), rating("1", "a", 1), rating(1, "a", 0))
     found = read(path, 1 << 20, "nominal")
     assert found.value.tolist() == [0, 0]
-    assert [(line, field) for line, field, _ in told(found)] == [(3, "annotator"), (4, "annotator")]
-    assert all("on line 1 already" in message for *_, message in told(found))
+    assert [(line, field) for line, field, _ in refusals_of(found)] == [(3, "annotator"), (4, "annotator")]
+    assert all("on line 1 already" in message for *_, message in refusals_of(found))
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_a_bad_line_is_refused_with_its_field_and_the_rest_is_used(
     tmp_path: Path, line: str, field: str | None, part: str
 ) -> None:
     found = read(written(tmp_path, rating(1, "b", 1), line, rating(2, "b", 1)), 1 << 20, "nominal")
-    ((number, named, message),) = told(found)
+    ((number, named, message),) = refusals_of(found)
     assert (number, named) == (2, field)
     assert part in message
     assert len(found.item) == 2
@@ -116,7 +116,7 @@ def test_a_bad_line_is_refused_with_its_field_and_the_rest_is_used(
 )
 def test_a_value_that_is_none_of_the_level_is_refused(tmp_path: Path, level: Level, value: Any, part: str) -> None:
     found = read(written(tmp_path, rating(1, "a", 1), rating(2, "a", value)), 1 << 20, level)
-    ((line, field, message),) = told(found)
+    ((line, field, message),) = refusals_of(found)
     assert (line, field) == (2, "value")
     assert part in message
     assert found.items == 1
@@ -126,14 +126,14 @@ def test_a_line_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "r.jsonl"
     path.write_bytes(b'{"item": 1, "annotator": "\xff", "value": 1}\n{"item": 1, "annotator": "a", "value": 1}\n')
     found = read(path, 1 << 20, "nominal")
-    ((_, _, message),) = told(found)
+    ((_, _, message),) = refusals_of(found)
     assert "not UTF-8" in message
     assert found.annotators == ["a"]
 
 
 def test_a_line_that_is_too_long_is_refused(tmp_path: Path) -> None:
     found = read(written(tmp_path, rating("x" * 5_000, "a", 1), rating(1, "a", 1)), 2_000, "nominal")
-    assert [line for line, *_ in told(found)] == [1]
+    assert [line for line, *_ in refusals_of(found)] == [1]
     assert found.items == 1
 
 
@@ -143,7 +143,7 @@ def test_gzip_is_read(tmp_path: Path) -> None:
     assert read(path, 1 << 20, "nominal").values == ["2"]
 
 
-def test_a_missing_file_is_told(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="No such file"):
         read(tmp_path / "none.jsonl", 1 << 20, "nominal")
 

@@ -1,4 +1,4 @@
-"""What a file is, and what becomes of rows that can't be taken."""
+"""Recognising files and rejecting rows."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _read(path: Path, **options: Any) -> list[ItemRecord | Refusal]:
 
 
 def _refused(folder: Path, line: bytes, **options: Any) -> Refusal:
-    """The refusal of a line that stands between good ones, which are taken."""
+    """Return the rejection of a line between two good ones, which are accepted."""
     path = folder / "f.jsonl"
     good = json.dumps(GOOD).encode()
     path.write_bytes(good + b"\n" + line + b"\n" + good + b"\n")
@@ -81,7 +81,7 @@ def test_a_bad_row_is_refused_and_the_others_are_taken(
     assert line.startswith(refused.raw)
 
 
-def test_huge_numbers_in_unknown_keys_are_kept(tmp_path: Path) -> None:
+def test_huge_numbers_in_unknown_keys_are_preserved(tmp_path: Path) -> None:
     path = tmp_path / "f.jsonl"
     number = "1" * 6_000
     path.write_text(f'{{"question": "a", "answer": "b", "completion": "c", "n": {number}, "e": 1e999}}\n')
@@ -111,7 +111,7 @@ def test_a_whole_last_line_without_its_end_is_taken(tmp_path: Path) -> None:
     assert all(isinstance(row, ItemRecord) for row in _read(path))
 
 
-def test_a_broken_gzip_gives_what_stands_before_the_break(tmp_path: Path) -> None:
+def test_a_broken_gzip_is_read_up_to_the_break(tmp_path: Path) -> None:
     path = tmp_path / "f.jsonl.gz"
     lines = b"".join(_row(question=f"{number}?") + b"\n" for number in range(2_000))
     path.write_bytes(gzip.compress(lines)[:-2_000])

@@ -1,4 +1,4 @@
-"""Which of the two type columns holds the subtype."""
+"""Detection of the type column that has the subtype."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_unknown_codes_stay_as_they_are() -> None:
     )
 
 
-def test_words_that_are_no_code_are_kept_without_one() -> None:
+def test_unknown_words_are_stored_without_a_code() -> None:
     assert TypeReader().read("geometry", None) == (None, None, "geometry", None)
 
 

@@ -42,7 +42,7 @@ def field_of(row: object, name: str) -> str:
     return str(getattr(row, name))
 
 
-def test_all_items_come_in_the_order_of_import_and_backwards(synthetic: Database) -> None:
+def test_items_are_listed_in_import_order_or_reversed(synthetic: Database) -> None:
     reader = synthetic.reader()
     assert list(ids(reader, BrowseQuery())) == list(range(1, ITEMS + 1))
     assert list(ids(reader, BrowseQuery(descending=True))) == list(range(ITEMS, 0, -1))
@@ -161,7 +161,7 @@ def test_a_first_page_is_short_rather_than_late(synthetic: Database) -> None:
     assert first_ids(synthetic.reader(), query(search="nowhere"), 10, seconds=-1) == []
 
 
-def test_rows_come_in_the_order_asked_for_and_skip_what_is_gone(synthetic: Database) -> None:
+def test_rows_have_the_requested_order_and_skip_deleted_items(synthetic: Database) -> None:
     found = rows(synthetic.reader(), [500, 3, 999_999, 77], newest_runs(synthetic.reader()))
     assert [row.id for row in found] == [500, 3, 77]
     assert found[1].completion_id == "c-0000003"

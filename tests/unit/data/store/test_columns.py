@@ -1,4 +1,4 @@
-"""Items and verdicts as columns: what the rows say, and reasons that are known are gathered as numbers."""
+"""Items and verdicts as columns equal the rows, and known reasons are read as numbers."""
 
 from __future__ import annotations
 

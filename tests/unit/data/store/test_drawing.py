@@ -1,4 +1,4 @@
-"""Draws: every item equally likely, questions evenly, the same for a seed, and a longer draw holds a shorter one."""
+"""Draws: items equally likely, questions evenly covered, deterministic by seed, and prefixes of longer draws."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_a_seed_draws_the_same_and_another_one_other_items() -> None:
     assert len(first & other) < 20
 
 
-def test_items_that_come_later_leave_the_draw_within_a_question_by_chance() -> None:
+def test_later_items_do_not_change_the_draw_of_earlier_ones() -> None:
     # Row ids alone decide: a question's start does not depend on what else there is.
     found = frame([5, 5])
     alone = SamplingFrame(found.item[:5], found.question[:5])

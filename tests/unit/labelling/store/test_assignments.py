@@ -1,4 +1,4 @@
-"""Slots: exact quotas under many processes, leases that run out, skips, what is given back."""
+"""Slots: exact quotas under many processes, expiring leases, skips, released items."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_the_order_is_random_and_the_same_for_everyone(project: Project) -> None
     assert orders[0] != sorted(orders[0])
 
 
-def test_nobody_gets_an_item_twice_or_outside_their_batch(project: Project) -> None:
+def test_items_are_served_once_and_only_within_the_batch(project: Project) -> None:
     people.add_annotators(project, ["stranger"])
     assert claim(project, 4) is None
     claimed = [claim(project, 1) for _ in range(ITEMS)]
@@ -68,7 +68,7 @@ def test_nobody_gets_an_item_twice_or_outside_their_batch(project: Project) -> N
     assert claim(project, 1) is None
 
 
-def test_a_third_person_finds_the_quota_full(project: Project) -> None:
+def test_a_full_quota_serves_no_third_person(project: Project) -> None:
     completion = claim(project, 1)
     assert completion is not None
     assert [take(project, completion, person) for person in (1, 2, 3)] == [True, True, False]
@@ -81,14 +81,14 @@ def test_a_claim_leases_the_question_s_type_slot_once(project: Project) -> None:
                 "AND state = 'leased'") == [(6, 6)]  # fmt: skip
 
 
-def test_an_item_under_lease_is_nobody_elses(project: Project) -> None:
+def test_a_leased_item_is_not_served_to_others(project: Project) -> None:
     start = 1_000_000.0
     first = claim(project, 1, start)
     assert claim(project, 2, start) == first
     assert claim(project, 3, start + assignments.LEASE_SECONDS - 1) != first
 
 
-def test_leases_run_out_and_a_heartbeat_keeps_them(project: Project) -> None:
+def test_leases_expire_unless_renewed_by_a_heartbeat(project: Project) -> None:
     start = 1_000_000.0
     first = claim(project, 1, start)
     assert claim(project, 2, start) == first
@@ -110,7 +110,7 @@ def test_an_undone_label_is_leased_again(project: Project) -> None:
     assert left(project, 1) == (0, ITEMS)
 
 
-def test_a_skipped_item_comes_last_and_serves_others_meanwhile(project: Project) -> None:
+def test_a_skipped_item_is_served_last_and_to_others_before(project: Project) -> None:
     skipped = claim(project, 1)
     assert skipped is not None
     with project.database.write() as connection:
@@ -121,7 +121,7 @@ def test_a_skipped_item_comes_last_and_serves_others_meanwhile(project: Project)
     assert claim(project, 1) is None
 
 
-def test_the_type_slot_stays_while_another_completion_of_the_question_is_open(project: Project) -> None:
+def test_the_type_slot_stays_while_the_question_has_open_items(project: Project) -> None:
     held = [claim(project, 1) for _ in range(ITEMS)]
     first, second = (item for item in held if item in (1, 2))
     assert first is not None
@@ -133,7 +133,7 @@ def test_the_type_slot_stays_while_another_completion_of_the_question_is_open(pr
         assert rows(project, sql) == [(left,)]
 
 
-def test_progress_counts_done_and_what_may_still_come(project: Project) -> None:
+def test_progress_counts_done_and_available_items(project: Project) -> None:
     assert left(project, 1) == (0, ITEMS)
     completion = claim(project, 1)
     assert completion is not None

@@ -1,4 +1,4 @@
-"""Blinding holds at SQLite: whatever is asked, nothing of other people, verifiers, models or gold comes back."""
+"""Blinding in SQLite: no query returns other annotators, verifiers, models or gold."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def session(project: Project) -> Iterator[AnnotationSession]:
     made.close()
 
 
-def test_peers_have_done_everything_there_is(project: Project) -> None:
+def test_other_annotators_have_done_everything(project: Project) -> None:
     assert labels_of_peers(project) >= 10
     reader = project.database.reader()
     kinds = {kind for (kind,) in reader.execute("SELECT DISTINCT kind FROM label_events")}
@@ -187,14 +187,14 @@ CALLS: dict[str, Callable[[AnnotationSession, AnnotationItem], object]] = {
 }
 
 
-def test_every_method_of_a_session_is_called_here() -> None:
+def test_every_session_method_is_covered() -> None:
     public = {name for name, value in vars(AnnotationSession).items() if callable(value) and not name.startswith("_")}
     assert public == set(CALLS)
 
 
 @pytest.mark.few(5)
 @pytest.mark.parametrize("name", CALLS)
-def test_no_method_returns_what_the_annotator_must_not_know(session: AnnotationSession, name: str) -> None:
+def test_no_session_method_returns_hidden_data(session: AnnotationSession, name: str) -> None:
     item = session.next()
     assert item is not None
     found = CALLS[name](session, item)
@@ -214,13 +214,13 @@ READS: dict[str, Callable[[Project], object]] = {
 
 
 @pytest.mark.parametrize("name", READS)
-def test_nothing_else_an_annotator_s_app_reads_says_it(project: Project, name: str) -> None:
+def test_no_other_query_of_the_app_returns_hidden_data(project: Project, name: str) -> None:
     found = READS[name](project)
     assert MARK not in repr(found)
     assert MARK.encode() not in msgspec.json.encode(found)
 
 
-def test_every_item_is_walked_and_nothing_of_others_is_seen(project: Project, session: AnnotationSession) -> None:
+def test_a_walk_over_every_item_shows_no_hidden_data(project: Project, session: AnnotationSession) -> None:
     """From the first item to the last, with a look back, an edit and an undo at each."""
     walked = []
     while (item := session.next()) is not None:
@@ -256,7 +256,7 @@ def test_a_check_looks_like_any_other_item(project: Project, connection: sqlite3
     session.close()
 
 
-def test_an_item_that_comes_again_hides_what_was_said_of_it(project: Project, connection: sqlite3.Connection) -> None:
+def test_a_repeated_item_hides_its_earlier_label(project: Project, connection: sqlite3.Connection) -> None:
     first = AnnotationSession(project, "amira", policy=AnnotationPolicy(check_rate=0, repeat_share=0))
     item = first.next()
     assert item is not None
@@ -328,7 +328,9 @@ WAYS = (
 
 @pytest.mark.few(4)
 @pytest.mark.parametrize("way", WAYS)
-def test_no_column_is_read_in_any_shape(project: Project, connection: sqlite3.Connection, way: str) -> None:
+def test_hidden_columns_cannot_be_read_in_any_expression(
+    project: Project, connection: sqlite3.Connection, way: str
+) -> None:
     plain = open_connection(project.path)
     tried = 0
     for table in tables(project):
@@ -401,12 +403,12 @@ def test_no_column_is_read_in_any_shape(project: Project, connection: sqlite3.Co
         "BEGIN EXCLUSIVE",
     ],
 )
-def test_no_way_around(connection: sqlite3.Connection, query: str) -> None:
+def test_blinding_cannot_be_bypassed(connection: sqlite3.Connection, query: str) -> None:
     with pytest.raises(sqlite3.DatabaseError, match=r"prohibited|not authorized|authorization denied"):
         connection.execute(query).fetchall()
 
 
-def test_own_rows_are_there(project: Project, connection: sqlite3.Connection) -> None:
+def test_own_rows_are_visible(project: Project, connection: sqlite3.Connection) -> None:
     # An answer to a check is no label that counts.
     session = AnnotationSession(project, "amira", policy=AnnotationPolicy(check_rate=0, repeat_share=0))
     item = session.next()

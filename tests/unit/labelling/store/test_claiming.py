@@ -1,4 +1,4 @@
-"""The queue: whose slots come first, what keeps a person from an item, and that every look goes through an index."""
+"""The queue: order of slots, what excludes an item, and indexed queries only."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def label_all(project: Project, name: str) -> list[int]:
     return order
 
 
-def test_own_slots_come_first_and_what_was_meant_for_others_in_the_end(project: Project) -> None:
+def test_own_slots_are_served_before_those_meant_for_others(project: Project) -> None:
     mine = meant(project, 1)
     assert len(mine) == 8
     order = label_all(project, "a")
@@ -60,7 +60,7 @@ def test_own_slots_come_first_and_what_was_meant_for_others_in_the_end(project: 
     assert label_all(project, "c") == []
 
 
-def test_nobodys_slots_come_before_others(project: Project) -> None:
+def test_unreserved_slots_are_served_before_those_of_others(project: Project) -> None:
     others = set(range(1, 13)) - meant(project, 1)
     one = min(others)
     with project.database.write() as connection:
@@ -68,7 +68,7 @@ def test_nobodys_slots_come_before_others(project: Project) -> None:
     assert label_all(project, "a")[8] == one
 
 
-def test_the_type_slot_comes_with_the_item(project: Project) -> None:
+def test_the_type_slot_is_claimed_with_the_item(project: Project) -> None:
     assert rows(project, "SELECT count(*) FROM assignments WHERE task = 'type' AND meant_for IS NOT NULL") == [(0,)]
     session = AnnotationSession(project, "a", policy=PLAIN)
     item = session.next()
@@ -77,7 +77,7 @@ def test_the_type_slot_comes_with_the_item(project: Project) -> None:
     session.close()
 
 
-def test_an_item_the_coordinator_took_out_is_not_served_until_it_is_let_in_again(project: Project) -> None:
+def test_an_excluded_item_is_not_served_until_readmitted(project: Project) -> None:
     session = AnnotationSession(project, "a", policy=PLAIN)
     items = Selection((parse_condition("completion_id=c3"),))
     coordinating.exclude(project, items, reason="proof")
@@ -89,7 +89,7 @@ def test_an_item_the_coordinator_took_out_is_not_served_until_it_is_let_in_again
     assert 4 not in label_all(project, "a")
 
 
-def test_a_label_taken_back_and_left_may_be_given_again(project: Project) -> None:
+def test_a_retracted_and_released_label_can_be_given_again(project: Project) -> None:
     session = AnnotationSession(project, "a", policy=PLAIN)
     item = session.next()
     assert item is not None
@@ -119,7 +119,7 @@ PLANS = {
 
 
 @pytest.mark.parametrize("query", PLANS.values(), ids=PLANS)
-def test_no_look_at_the_queue_walks_a_table(project: Project, query: str) -> None:
+def test_queue_queries_scan_no_table(project: Project, query: str) -> None:
     values = {"person": 1, "batch": 1, "lane": 2, "batches": "[1]"}
     connection: sqlite3.Connection = project.database.reader()
     plan = [row[3] for row in connection.execute("EXPLAIN QUERY PLAN " + query, values)]
@@ -134,12 +134,12 @@ def test_no_look_at_the_queue_walks_a_table(project: Project, query: str) -> Non
 
 
 def left(project: Project) -> dict[str, tuple[int, int]]:
-    """Name -> the verdicts and the types that the coordinator is told are left."""
+    """Map each annotator to the numbers of remaining verdicts and types in the status."""
     return {person.name: (person.left, person.types_left) for person in status(project).people}
 
 
 def test_shared_work_is_counted_once(tmp_path: Path) -> None:
-    """Three people with 60 open labels have 20 each, and whoever works ahead takes from the others."""
+    """Three annotators with 60 open labels have 20 each, and working ahead reduces the share of the others."""
     project = make_project(tmp_path, [row | {"question_id": f"q{place}"} for place, row in enumerate(numbered(30))])
     people.assign(project, ["amira", "ben", "chen"], per_item=2)
     assert left(project) == dict.fromkeys(("amira", "ben", "chen"), (20, 0))
@@ -160,7 +160,7 @@ def test_shared_work_is_counted_once(tmp_path: Path) -> None:
     session.close()
 
 
-def test_types_are_counted_until_they_are_given(tmp_path: Path) -> None:
+def test_types_are_counted_until_labelled(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(12, types="labelled"))
     people.assign(project, ["amira", "ben", "chen"], per_item=2, adjudicator="dora")
     assert left(project) == dict.fromkeys(("amira", "ben", "chen"), (8, 4)) | {"dora": (0, 0)}
@@ -198,7 +198,7 @@ def test_types_are_counted_until_they_are_given(tmp_path: Path) -> None:
         ({1: 5}, {}, {}),
     ],
 )
-def test_what_is_meant_for_nobody_is_shared(
+def test_unreserved_slots_are_shared(
     slots: dict[int | None, int], offered: dict[int, int], found: dict[int, int]
 ) -> None:
     assert claiming.distribute_slots(slots, offered) == found

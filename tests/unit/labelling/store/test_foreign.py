@@ -1,4 +1,4 @@
-"""A foreign database can be read, table by table, and nothing else can be done on its connection."""
+"""Foreign databases: their tables can be read, and every other operation is denied."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ def path(tmp_path: Path) -> Path:
         "SELECT * FROM verdicts",
     ],
 )
-def test_all_but_reading_is_denied(path: Path, statement: str) -> None:
+def test_everything_except_reading_is_denied(path: Path, statement: str) -> None:
     with opened_untrusted(path, foreign.TABLES) as connection:
         with pytest.raises(sqlite3.DatabaseError, match=r"authoriz|prohibited"):
             connection.execute(statement)
         assert connection.execute("SELECT key FROM completions ORDER BY id").fetchall() == [("c0",), ("c1",)]
 
 
-def test_an_operation_that_is_denied_says_so(path: Path) -> None:
+def test_a_denied_operation_is_reported(path: Path) -> None:
     with pytest.raises(StoreError, match="not authorized"), opened_untrusted(path, foreign.TABLES) as connection:
         connection.execute("DROP TABLE completions")
 
 
-def test_nothing_is_left_beside_the_file(path: Path) -> None:
+def test_no_file_is_left_next_to_the_database(path: Path) -> None:
     with opened_untrusted(path, foreign.TABLES) as connection:
         assert foreign.people(connection) == {}
         assert sorted(file.name for file in path.parent.iterdir()) == ["p.db"]

@@ -1,4 +1,4 @@
-"""A row of each code format, ours as documented, read with some fields changed."""
+"""A documented row of each code format, read with some fields changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of candidates: every shape that is taken, and every line that is not, with its line and field."""
+"""Files of candidates: accepted shapes, and rejected lines with line and field."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_released_lists_are_numbered(tmp_path: Path) -> None:
     assert ([one.id for one in found.candidates], found.ground_truths) == ([0, 1], (1,))
 
 
-def test_a_mark_says_more_than_rank_1(tmp_path: Path) -> None:
+def test_a_mark_takes_precedence_over_rank_1(tmp_path: Path) -> None:
     rows = [{**ONE, "ground_truth": False}, {**TWO, "rank": 2, "ground_truth": True}]
     (found,) = taken(written(tmp_path, line(candidates=rows)))
     assert found.ground_truths == (2,)
@@ -89,9 +89,7 @@ def test_a_mark_says_more_than_rank_1(tmp_path: Path) -> None:
     ],
     ids=["json", "list", "none", "task", "id", "twice", "truths", "missing", "text", "nan", "above-1", "letters"],
 )
-def test_a_bad_line_is_refused_with_its_field_and_the_rest_is_used(
-    tmp_path: Path, text: str, field: str | None, word: str
-) -> None:
+def test_a_bad_line_is_rejected_with_its_field(tmp_path: Path, text: str, field: str | None, word: str) -> None:
     path = written(tmp_path, f"{line(task_id='before')}\n{text}\n{line(task_id='after')}\n")
     assert [one.task_id for one in taken(path)] == ["before", "after"]
     (found,) = refused(path)
@@ -99,18 +97,18 @@ def test_a_bad_line_is_refused_with_its_field_and_the_rest_is_used(
     assert word in found.message
 
 
-def test_a_problem_stands_there_once(tmp_path: Path) -> None:
+def test_a_duplicate_problem_is_rejected(tmp_path: Path) -> None:
     path = written(tmp_path, f"{line()}\n{line()}\n")
     (found,) = refused(path)
     assert (found.line, found.code, found.field) == (2, "duplicate_key", "task_id")
 
 
-def test_a_number_too_large_for_a_float_is_refused(tmp_path: Path) -> None:
+def test_a_number_too_large_for_a_float_is_rejected(tmp_path: Path) -> None:
     (found,) = refused(written(tmp_path, line().replace("0.5", "1e999")))
     assert found.line == 1
 
 
-def test_deep_nesting_is_refused(tmp_path: Path) -> None:
+def test_deep_nesting_is_rejected(tmp_path: Path) -> None:
     (found,) = refused(written(tmp_path, '{"task_id": "t", "candidates": ' + "[" * 50_000))
     assert found.line == 1
 

@@ -1,4 +1,4 @@
-"""Problems from contests: APPS, TACO and LiveCodeBench, whose tests stand in texts of their own."""
+"""Contest problems: APPS, TACO and LiveCodeBench, whose tests are embedded texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that are read whole say so where they are cut off, instead of ending with a traceback."""
+"""Truncated files read as a whole give an error instead of a traceback."""
 
 from __future__ import annotations
 

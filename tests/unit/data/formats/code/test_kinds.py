@@ -1,4 +1,4 @@
-"""Every kind of code file: told by its keys, read as documented, and nothing of it run or loaded."""
+"""Every kind of code file: recognised by its keys, read as documented, never executed or unpickled."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from workbench.data.formats.reading import plan_file, read_records
 
 
 @pytest.mark.parametrize("name", [name for name, kind in KINDS.items() if kind.is_code])
-def test_the_documented_row_is_told_by_its_keys_and_can_be_read(name: str, tmp_path: Path) -> None:
+def test_the_documented_row_is_recognised_and_read(name: str, tmp_path: Path) -> None:
     file = tmp_path / "rows.jsonl"
     file.write_text(json.dumps(EXAMPLES[name]) + "\n")
     plan = plan_file(file)
@@ -102,7 +102,7 @@ def test_humaneval_continues_the_prompt() -> None:
     assert whole.endswith("\n\ncheck(half)\n")
 
 
-def test_humaneval_that_can_not_be_taken_apart_is_one_program() -> None:
+def test_humaneval_tests_that_cannot_be_split_are_one_program() -> None:
     record = problem("humaneval", test="def check(candidate):\n    while True:\n        assert candidate(1)\n")
     assert suites(record)["base"] == suites(record)["whole"]
 
@@ -113,7 +113,7 @@ def test_humaneval_plus_has_its_inputs_together() -> None:
     assert suites(problem("humaneval", test=test)).keys() == {"plus", "plus_whole"}
 
 
-def test_evalplus_asks_the_reference_in_the_sandbox() -> None:
+def test_evalplus_runs_the_reference_in_the_sandbox() -> None:
     record = problem("evalplus")
     assert suites(record) == {
         "base": [("statement", "assertion(candidate([1, 2]), reference([1, 2]), 0.0)")],
@@ -128,7 +128,7 @@ def test_evalplus_asks_the_reference_in_the_sandbox() -> None:
 @pytest.mark.parametrize(
     "changed", [{"entry_point": "sum_div"}, {"entry_point": "find_zero"}], ids=["MBPP+", "HumanEval+"]
 )
-def test_evalplus_inputs_that_mean_what_is_not_in_the_file_are_refused(changed: dict[str, Any]) -> None:
+def test_evalplus_inputs_with_missing_data_are_rejected(changed: dict[str, Any]) -> None:
     assert refused("evalplus", **changed).code == "unsupported"
 
 
@@ -144,7 +144,7 @@ def test_mbpp_takes_the_entry_point_from_what_its_tests_call() -> None:
     assert several.problem.entry_point is None
 
 
-def test_mbpp_plus_is_taken_apart() -> None:
+def test_mbpp_plus_is_split() -> None:
     loop = "for i, (inp, exp) in enumerate(zip(inputs, results)):\n    assert candidate(*inp) == exp\n"
     test = f"inputs = [[1, 2]]\nresults = [3]\n{loop}"
     record = problem("mbpp", test=test, test_imports=["import re"])
@@ -248,7 +248,7 @@ def test_samples_are_numbered_within_their_task() -> None:
     ],
     ids=lambda value: str(value)[:24] if isinstance(value, str | dict) else "",
 )
-def test_rows_that_can_not_be_taken_name_the_field(name: str, changed: dict[str, Any], code: str, field: str) -> None:
+def test_rejected_rows_name_the_field(name: str, changed: dict[str, Any], code: str, field: str) -> None:
     found = refused(name, **changed)
     assert (found.code, found.field) == (code, field)
     assert found.message.endswith(".")

@@ -1,4 +1,4 @@
-"""What is read of code files does what it should in the sandbox: references pass, other programs fail."""
+"""Imported code files behave correctly in the sandbox: references pass, other programs fail."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_floats_are_compared_within_evalplus_tolerance(pool: SandboxPool) -> Non
     asked = problem("evalplus", plus_input=[[[0.1, 0.2]], [[1e300, 1e300]], [["a"]]]).problem
     near = "def mean(numbers):\n    return sum(n / len(numbers) for n in numbers) * (1 + 1e-9)\n"
     far = "def mean(numbers):\n    return sum(numbers) / len(numbers) + 1e-5\n"
-    # The reference itself raises for a text: such an input tells nothing, and nobody passes it.
+    # The reference itself raises for a text, so the input tells nothing and is dropped.
     assert outcomes(pool, asked, near) == {"base": "p", "plus": "ppe"}
     assert outcomes(pool, asked, far) == {"base": "f", "plus": "fpe"}
 
@@ -97,7 +97,7 @@ def test_a_method_of_a_class_and_tuples_for_lists(pool: SandboxPool) -> None:
     }
 
 
-def test_ranked_solutions_come_out_as_they_were_scored(pool: SandboxPool) -> None:
+def test_ranked_solutions_run_with_their_published_results(pool: SandboxPool) -> None:
     found = read("scoring-verifiers", EXAMPLES["scoring-verifiers"])
     assert isinstance(found[0], ProblemRecord)
     asked = found[0].problem
@@ -107,7 +107,7 @@ def test_ranked_solutions_come_out_as_they_were_scored(pool: SandboxPool) -> Non
         assert (set(letters) == {"p"}) == one.gold
 
 
-def test_the_labels_of_the_sample_are_what_its_base_tests_say(pool: SandboxPool) -> None:
+def test_the_labels_of_the_sample_equal_its_base_tests(pool: SandboxPool) -> None:
     with read_records(plan_file(SAMPLE / "code_problems.jsonl")) as (rows, _):
         problems = {row.problem.task_id: row.problem for row in rows if isinstance(row, ProblemRecord)}
     with read_records(plan_file(SAMPLE / "code_solutions.jsonl")) as (rows, _):

@@ -1,4 +1,4 @@
-"""Files of scored solutions: what is taken, refused, and an error."""
+"""Files of scored solutions: accepted rows, rejected rows, and errors."""
 
 from __future__ import annotations
 

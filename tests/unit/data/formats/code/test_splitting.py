@@ -1,4 +1,4 @@
-"""Test code is taken apart by its syntax tree, and only where that changes nothing."""
+"""Test code is split by its syntax tree, and only where that changes nothing."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_a_test_keeps_the_statements_before_it_that_it_needs() -> None:
     ]
 
 
-def test_what_a_statement_may_do_is_kept_with_every_test_behind_it() -> None:
+def test_tests_after_a_statement_with_effects_are_not_split() -> None:
     split = check("candidate(0)", "x = [1]", "assert candidate(1) == 1")
     assert sources(split) == []
 
@@ -124,7 +124,7 @@ def test_evalplus_rounds_without_tolerance_are_compared_outside() -> None:
     assert split.setup.endswith("candidate = f")
 
 
-def test_another_comparison_than_evalplus_own_is_kept_as_it_is() -> None:
+def test_a_modified_evalplus_comparison_is_unchanged() -> None:
     other = EVALPLUS.replace("atol = 1e-6", "atol = 1e-2")
     body = f"inputs = [[1]]\nresults = [3]\n{LOOP}    assertion(f(*inp), exp, 0)\n"
     split = split_module(other + body, "f")
@@ -186,7 +186,7 @@ def test_a_check_through_a_helper_keeps_the_helper() -> None:
         "too long",
     ],
 )
-def test_what_can_not_be_taken_apart_stays_whole(source: str) -> None:
+def test_code_that_cannot_be_split_stays_whole(source: str) -> None:
     assert split_check(source, "f") == SplitSource()
 
 

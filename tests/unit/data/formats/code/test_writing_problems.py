@@ -1,4 +1,4 @@
-"""Problems in BigCodeBench's form whose solutions write files: with a folder, where one is asked for."""
+"""BigCodeBench problems whose solutions write files: run with a scratch folder if requested."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ Found = tuple[dict[str, Any], tuple[Grade, ...]] | Refusal
 
 
 def read(name: str, path: Path) -> list[Found]:
-    """What a file of some format holds."""
+    """Read a file of the given format."""
     container = detect_format(path)
     with open_stream(path) as (stream, _):
         rows = list(kinds.records(stream, kinds.KINDS[name], container, path, DEFAULT_MAX_LINE))
@@ -34,7 +34,7 @@ def read(name: str, path: Path) -> list[Found]:
 
 
 def read_rows(name: str, folder: Path, *rows: dict[str, Any], file: str = "rows.jsonl") -> list[Found]:
-    """What a file with these rows holds."""
+    """Write these rows to a file and read it."""
     path = folder / file
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return read(name, path)
@@ -52,8 +52,8 @@ def item(found: Iterable[Found]) -> dict[str, Any]:
     return only[0]
 
 
-def said(found: Iterable[Found]) -> list[dict[str, tuple[str | None, float | None]]]:
-    """Each item's grades: verifier -> verdict and score."""
+def grades_of(found: Iterable[Found]) -> list[dict[str, tuple[str | None, float | None]]]:
+    """Map the verifiers of each item to verdict and score."""
     taken = [one for one in found if not isinstance(one, Refusal)]
     return [{grade.verifier: (grade.verdict, grade.score) for grade in grades} for _, grades in taken]
 

@@ -1,4 +1,4 @@
-"""Logs of evaluations made for tests: lm-eval's samples, and Inspect's logs as documents and as archives."""
+"""Evaluation logs made for tests: lm-eval samples, and Inspect logs as documents and archives."""
 
 from __future__ import annotations
 

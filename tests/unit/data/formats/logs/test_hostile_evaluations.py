@@ -1,4 +1,4 @@
-"""Samples of evaluations that hold anything at all: never a traceback, and what stands beside them still loads."""
+"""Evaluation samples with arbitrary content: never a traceback, and the other samples are still loaded."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_a_sample_of_inspect_with_anything_in_any_place(
 def test_a_header_of_inspect_with_anything_in_any_place(
     data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """The log is read, or refused as a whole with a message."""
+    """The log is read, or rejected as a whole with a message."""
     header = with_other(HEADER, data.draw(st.sampled_from(places(HEADER))), data.draw(VALUES))
     path = archive(tmp_path_factory.mktemp("hostile"), {**members(SAMPLE), "_journal/start.json": header})
     with suppress(FormatError):
@@ -107,7 +107,7 @@ def test_deep_and_broken_samples(tmp_path: Path) -> None:
     assert (len(items), [one.line for one in refused]) == (1, [2, 3])
 
 
-def test_names_of_members_lead_nowhere(tmp_path: Path) -> None:
+def test_member_names_cannot_escape_the_archive(tmp_path: Path) -> None:
     names = ("samples/../../../tmp/x_epoch_1.json", "samples//etc/passwd_epoch_1.json", "samples/\n_epoch_2.json")
     path = archive(tmp_path, {**members(SAMPLE), **dict.fromkeys(names, SAMPLE)})
     before = sorted(tmp_path.rglob("*"))

@@ -1,4 +1,4 @@
-"""Rows of logs that hold anything at all: never a traceback, and what stands beside them still loads."""
+"""Log rows with arbitrary content: never a traceback, and the other rows are still loaded."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def good(name: str, number: int) -> str:
 
 
 def loaded(name: str, folder: Path, *lines: str) -> tuple[list[Any], list[Refusal]]:
-    """What a file with these lines holds."""
+    """Write these lines to a file and load it."""
     (folder / "requests.jsonl").write_text(json.dumps(REQUEST) + "\n")
     file = folder / "rows.jsonl"
     file.write_text("\n".join(lines) + "\n")
@@ -86,7 +86,7 @@ def test_rows_of_anything(name: str, data: st.DataObject, tmp_path_factory: pyte
     assert len(records) >= fine
 
 
-def test_halves_of_characters_in_keys_can_be_told(tmp_path: Path) -> None:
+def test_lone_surrogates_in_keys_can_be_printed(tmp_path: Path) -> None:
     for format in ("jsonl", "trl-completions"):
         file = tmp_path / "rows.jsonl"
         row = {**EXAMPLES["trl-completions"], "answer": "7", "\ud800": float("nan")}

@@ -1,4 +1,4 @@
-"""Inspect's logs: the files it wrote itself, what its scores say, and archives that are damaged or meant to do harm."""
+"""Inspect logs: its own files, its scores, and damaged or malicious archives."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.data.formats.logs.documented_logs import FILES, Found, read, said
+from tests.unit.data.formats.logs.documented_logs import FILES, Found, grades_of, read
 from tests.unit.data.formats.logs.evaluation_logs import (
     HEADER,
     SAMPLE,
@@ -43,7 +43,7 @@ def refusals(found: list[Found]) -> list[Refusal]:
 
 
 @pytest.mark.parametrize("name", ["answers.eval", "chunked.eval"])
-def test_a_log_is_told_by_its_content_and_read_whole(name: str, tmp_path: Path) -> None:
+def test_a_log_is_recognised_by_its_content(name: str, tmp_path: Path) -> None:
     path = tmp_path / "renamed.bin"
     path.write_bytes((INSPECT / name).read_bytes())
     assert (plan_file(path).format, dataset_of(path)) == ("inspect", "sample_answers")
@@ -59,7 +59,7 @@ def test_a_log_is_told_by_its_content_and_read_whole(name: str, tmp_path: Path) 
     assert "The tool of this sample is not there." in failed[0].message
 
 
-def test_a_log_says_the_same_in_each_of_its_forms() -> None:
+def test_all_forms_of_a_log_give_the_same_items() -> None:
     assert read("inspect", INSPECT / "chunked.eval")[:1] == read("inspect", INSPECT / "answers.eval")[:1]
     assert items(read("inspect", INSPECT / "chunked.eval")) == items(read("inspect", INSPECT / "answers.eval"))
     assert (plan_file(INSPECT / "options.json").format, dataset_of(INSPECT / "options.json")) == (
@@ -89,7 +89,7 @@ def test_every_scorer_is_a_verifier_and_every_part_of_a_score() -> None:
     assert grades["form/words"][(None, False, None)].detail == "Looks at the form alone."
 
 
-def test_options_stand_in_the_question_with_their_letters() -> None:
+def test_options_are_in_the_question_with_their_letters() -> None:
     first, second = items(read("inspect", INSPECT / "options.eval"))
     assert first["question"].endswith("\n\nA) proved\nB) disproved\nC) unknown")
     assert second["question"].endswith("\n\nA) valid\nB) invalid")
@@ -127,7 +127,7 @@ def test_a_scores_value_is_a_verdict_a_score_or_an_abstention(
 def test_a_scorer_with_numbers_beyond_one_gives_scores_alone(tmp_path: Path) -> None:
     scored = [changed(id=n, scores={"stars": {"value": n}, "ok": {"value": 1}}) for n in (1, 5)]
     for path in (document(tmp_path, *scored), archive(tmp_path, {**members(*scored), "summaries.json": scored})):
-        assert said(read("inspect", path)) == [
+        assert grades_of(read("inspect", path)) == [
             {"inspect/sums/stars": (None, 1.0), "inspect/sums/ok": ("correct", 1.0)},
             {"inspect/sums/stars": (None, 5.0), "inspect/sums/ok": ("correct", 1.0)},
         ]
@@ -138,7 +138,7 @@ def test_letters_of_another_scale_are_no_verdicts(tmp_path: Path, letters: str) 
     values = re.findall(r"\w[+-]?", letters)
     scored = [changed(id=n, scores={"s": {"value": one}, "ok": {"value": "C"}}) for n, one in enumerate(values)]
     for path in (document(tmp_path, *scored), archive(tmp_path, {**members(*scored), "summaries.json": scored})):
-        grades = [sorted(one.items()) for one in said(read("inspect", path))]
+        grades = [sorted(one.items()) for one in grades_of(read("inspect", path))]
         assert grades == [[("inspect/sums/ok", ("correct", None)), ("inspect/sums/s", (None, None))]] * len(values)
 
 
@@ -149,14 +149,14 @@ def test_an_answer_or_an_explanation_that_is_the_whole_completion_says_nothing_m
 
 
 def test_parts_of_a_score_that_is_a_list_are_numbered(tmp_path: Path) -> None:
-    (grades,) = said(read("inspect", document(tmp_path, changed(scores={"s": {"value": ["C", 0.5]}}))))
+    (grades,) = grades_of(read("inspect", document(tmp_path, changed(scores={"s": {"value": ["C", 0.5]}}))))
     assert grades == {"inspect/sums/s/1": ("correct", None), "inspect/sums/s/2": (None, 0.5)}
 
 
 def test_the_first_version_had_one_score_and_no_ids(tmp_path: Path) -> None:
     path = document(tmp_path, changed(scores=..., score={"value": "C"}, epoch=2))
     assert items(read("inspect", path))[0]["completion_id"] == "e1/1/2"
-    assert said(read("inspect", path)) == [{"inspect/sums/score": ("correct", None)}]
+    assert grades_of(read("inspect", path)) == [{"inspect/sums/score": ("correct", None)}]
 
 
 @pytest.mark.parametrize(
@@ -183,14 +183,14 @@ def test_a_question_is_what_the_user_asks(tmp_path: Path, asked: object, questio
     assert items(read("inspect", path))[0]["question"] == question
 
 
-def test_further_choices_of_a_model_are_completions_that_nobody_scored(tmp_path: Path) -> None:
+def test_further_choices_of_a_model_are_unscored_completions(tmp_path: Path) -> None:
     message = [{"message": {"content": text}} for text in ("It is 7.", "It is 8.")]
     found = read("inspect", document(tmp_path, changed(output={"choices": message}, uuid="u")))
     assert [(one["completion"], one["completion_id"]) for one in items(found)] == [
         ("It is 7.", "u"),
         ("It is 8.", "u/2"),
     ]
-    assert said(found) == [{"inspect/sums/match": ("correct", None)}, {}]
+    assert grades_of(found) == [{"inspect/sums/match": ("correct", None)}, {}]
 
 
 @pytest.mark.parametrize(
@@ -206,7 +206,7 @@ def test_further_choices_of_a_model_are_completions_that_nobody_scored(tmp_path:
     ],
     ids=["error", "silent", "error-and-silent", "no-input", "number", "object", "no-sample"],
 )
-def test_a_bad_sample_stands_in_quarantine_and_the_rest_loads(tmp_path: Path, wrong: object) -> None:
+def test_a_bad_sample_is_rejected_and_the_rest_loaded(tmp_path: Path, wrong: object) -> None:
     for path in (document(tmp_path, wrong, SAMPLE), archive(tmp_path, members(wrong, SAMPLE))):
         refused, taken = read("inspect", path)
         assert isinstance(refused, Refusal)
@@ -214,8 +214,8 @@ def test_a_bad_sample_stands_in_quarantine_and_the_rest_loads(tmp_path: Path, wr
         assert not isinstance(taken, Refusal)
 
 
-def test_a_log_that_broke_off_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
-    """No header and no summaries but the journal's; a sample that was written again counts as it was written last."""
+def test_an_interrupted_log_is_read_up_to_its_end(tmp_path: Path) -> None:
+    """Only the journal has a header and summaries; the last copy of a repeated sample counts."""
     path = archive(tmp_path, members(changed(output={"completion": "An early answer."}), changed(id=2)))
     with zipfile.ZipFile(path, "a") as file:
         with pytest.warns(UserWarning, match="Duplicate name"):

@@ -1,4 +1,4 @@
-"""lm-evaluation-harness's samples: the files it wrote itself, the old layout, and what a metric is about."""
+"""lm-evaluation-harness samples: its own files, the old layout, and the target of a metric."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.data.formats.logs.documented_logs import read, said
+from tests.unit.data.formats.logs.documented_logs import grades_of, read
 from tests.unit.data.formats.logs.evaluation_logs import options, row, samples, written
 from workbench.core.item import ItemRecord, Refusal
 from workbench.data.formats.logs.lm_eval import dataset_of
@@ -27,7 +27,7 @@ def items(path: Path) -> list[dict[str, Any]]:
     return [one[0] for one in found if not isinstance(one, Refusal)]
 
 
-def test_a_file_of_samples_is_told_by_its_keys_and_holds_each_completion_once() -> None:
+def test_samples_are_recognised_and_each_completion_read_once() -> None:
     plan = plan_file(samples("sample_numbers"))
     assert (plan.format, plan.container, dataset_of(plan.path)) == ("lm-eval", "jsonl", "sample_numbers")
     with read_records(plan) as (records, _):
@@ -43,15 +43,15 @@ def test_a_file_of_samples_is_told_by_its_keys_and_holds_each_completion_once() 
 
 
 def test_each_metric_under_each_filter_is_a_verifier() -> None:
-    grades = said(read("lm-eval", samples("sample_numbers")))
+    grades = grades_of(read("lm-eval", samples("sample_numbers")))
     assert grades[0] == {STRICT: ("incorrect", 0.0)}
     assert grades[5] == {FLEXIBLE: ("correct", 1.0)}
     (_, strict), *_ = (one for one in read("lm-eval", samples("sample_numbers")) if not isinstance(one, Refusal))
     assert strict[0].answer == "[invalid]"
 
 
-def test_of_several_responses_the_first_is_graded_and_a_majority_is_nobodys() -> None:
-    grades = said(read("lm-eval", samples("sample_repeats")))
+def test_the_first_of_several_responses_is_graded() -> None:
+    grades = grades_of(read("lm-eval", samples("sample_repeats")))
     first, majority = (f"lm-eval/sample_repeats/exact_match-{name}" for name in ("score-first", "maj@3"))
     assert [list(one) for one in grades[:3]] == [[first], [], []]
     assert grades[6:9] == [{majority: (None, None)}] * 3
@@ -59,7 +59,7 @@ def test_of_several_responses_the_first_is_graded_and_a_majority_is_nobodys() ->
 
 def test_a_metric_of_options_is_about_the_option_it_takes() -> None:
     found = items(samples("sample_states"))
-    grades = said(read("lm-eval", samples("sample_states")))
+    grades = grades_of(read("lm-eval", samples("sample_states")))
     acc, acc_norm = "lm-eval/sample_states/acc", "lm-eval/sample_states/acc_norm"
     assert [(one["completion"], list(said)) for one, said in zip(found[:2], grades[:2], strict=True)] == [
         ("proved", [acc]),
@@ -70,7 +70,7 @@ def test_a_metric_of_options_is_about_the_option_it_takes() -> None:
     assert {one["reference"] for one in found} == {"disproved", "invalid", "degraded"}
 
 
-def test_the_model_is_unknown_where_no_results_lie_beside_the_samples(tmp_path: Path) -> None:
+def test_the_model_is_unknown_without_results_next_to_the_samples(tmp_path: Path) -> None:
     alone = tmp_path / samples("sample_numbers").name
     shutil.copy(samples("sample_numbers"), alone)
     assert "model" not in items(alone)[0]
@@ -100,7 +100,7 @@ def test_rows_without_the_names_of_filters_and_metrics_are_refused(tmp_path: Pat
     ids=["one", "zero", "share", "percent", "true", "nan", "pair", "word"],
 )
 def test_a_metrics_value_is_a_verdict_a_score_or_nothing(tmp_path: Path, value: object, grade: object) -> None:
-    (grades,) = said(read("lm-eval", written(tmp_path, row(exact_match=value))))
+    (grades,) = grades_of(read("lm-eval", written(tmp_path, row(exact_match=value))))
     assert grades == ({} if grade is None else {"lm-eval/t/exact_match": grade})
 
 
@@ -108,12 +108,12 @@ def test_metrics_that_are_lower_for_better_responses_are_no_graders(tmp_path: Pa
     path = written(tmp_path, row(metrics=["ter", "exact_match", "bypass"], ter=0.5, bypass=999))
     results = {"model_name": "m", "configs": {"t": {}}, "higher_is_better": {"t": {"ter": False, "exact_match": True}}}
     (tmp_path / "results_2026-01-02T03-04-05.6.json").write_text(json.dumps(results))
-    (grades,) = said(read("lm-eval", path))
+    (grades,) = grades_of(read("lm-eval", path))
     assert list(grades) == ["lm-eval/t/exact_match"]
 
 
 @pytest.mark.parametrize("text", ["{", "[1]", '{"configs": {"t": 5}}', '{"configs": []}', '{"configs": {"u": {}}}'])
-def test_broken_results_beside_the_samples_only_leave_the_model_unsaid(tmp_path: Path, text: str) -> None:
+def test_broken_results_leave_only_the_model_unknown(tmp_path: Path, text: str) -> None:
     path = written(tmp_path, row())
     (tmp_path / "results_2026-01-02T03-04-05.6.json").write_text(text)
     assert items(path)[0]["completion"] == "It is 7."
@@ -148,7 +148,7 @@ def test_options_that_no_metric_judges_are_a_completion_without_grades(tmp_path:
         "5", "7", likelihoods=[-2.0, -1.0], target="0", metrics=["brier_score"], brier_score=[0, [0.2, 0.8]]
     )
     found = read("lm-eval", written(tmp_path, given))
-    assert said(found) == [{}]
+    assert grades_of(found) == [{}]
     assert items(tmp_path / "samples_t_2026-01-02T03-04-05.6.jsonl")[0]["completion"] == "7"
 
 

@@ -28,7 +28,7 @@ def test_each_choice_of_a_batch_is_a_completion_of_its_request() -> None:
     assert "rate_limit_exceeded" in refusal.message
 
 
-def test_without_its_requests_a_batch_says_what_to_do(tmp_path: Path) -> None:
+def test_a_batch_without_its_requests_has_advice(tmp_path: Path) -> None:
     shutil.copy(FILES / "openai_batch" / "output.jsonl", tmp_path / "output.jsonl")
     found = read(BATCH, tmp_path / "output.jsonl")
     assert [one.code for one in found if isinstance(one, Refusal)] == ["unknown_request"] * 6 + ["failed_request"]
@@ -42,28 +42,28 @@ def request(question: Any, **body: Any) -> dict[str, Any]:
     return {"custom_id": "request-1", "method": "POST", "url": "/v1/chat/completions", "body": asked}
 
 
-def beside(folder: Path, name: str, *rows: dict[str, Any]) -> None:
+def write_next_to(folder: Path, name: str, *rows: dict[str, Any]) -> None:
     (folder / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
-def test_a_file_of_questions_beside_it_says_question_and_reference(tmp_path: Path) -> None:
-    beside(tmp_path, "in.jsonl", request("Solve it: 3 + 4?"))
-    beside(tmp_path, "pool.jsonl", {"question_id": "request-1", "question": "3 + 4?", "answer": 7, "type": "A1"})
-    beside(tmp_path, "noise.jsonl", {"anything": 1})
+def test_a_question_file_provides_question_and_reference(tmp_path: Path) -> None:
+    write_next_to(tmp_path, "in.jsonl", request("Solve it: 3 + 4?"))
+    write_next_to(tmp_path, "pool.jsonl", {"question_id": "request-1", "question": "3 + 4?", "answer": 7, "type": "A1"})
+    write_next_to(tmp_path, "noise.jsonl", {"anything": 1})
     (tmp_path / "utf-16.jsonl").write_bytes("{}".encode("utf-16"))
     fields = item(read_rows(BATCH, tmp_path, changed(BATCH)))
     assert (fields["question"], fields["reference"], fields["type"]) == ("3 + 4?", "7", "A1")
     assert fields["question_id"] == "request-1"
 
 
-def test_requests_that_contradict_each_other_are_told(tmp_path: Path) -> None:
-    beside(tmp_path, "in1.jsonl", request("3 + 4?"))
-    beside(tmp_path, "in2.jsonl", request("3 + 5?"))
+def test_contradicting_requests_are_reported(tmp_path: Path) -> None:
+    write_next_to(tmp_path, "in1.jsonl", request("3 + 4?"))
+    write_next_to(tmp_path, "in2.jsonl", request("3 + 5?"))
     refusal = refused(read_rows(BATCH, tmp_path, changed(BATCH)))
     assert (refusal.code, refusal.field) == ("conflict", "custom_id")
 
 
-def test_a_request_imported_as_an_answer_is_told(tmp_path: Path) -> None:
+def test_a_request_imported_as_an_answer_is_reported(tmp_path: Path) -> None:
     assert "Import the batch's output file" in refused(read_rows(BATCH, tmp_path, request("3 + 4?"))).message
 
 
@@ -91,7 +91,7 @@ BODIES: dict[str, tuple[dict[str, Any], str]] = {
 @pytest.mark.parametrize("name", BODIES)
 def test_bodies_of_all_kinds(tmp_path: Path, name: str) -> None:
     body, completion = BODIES[name]
-    beside(tmp_path, "in.jsonl", request("3 + 4?"))
+    write_next_to(tmp_path, "in.jsonl", request("3 + 4?"))
     row = changed(BATCH, response={"status_code": 200, "body": body})
     assert item(read_rows(BATCH, tmp_path, row))["completion"] == completion
 
@@ -108,5 +108,5 @@ def test_bodies_of_all_kinds(tmp_path: Path, name: str) -> None:
     ids=["expired", "none", "no choice", "a number", "empty"],
 )
 def test_lines_without_an_answer_are_refused(tmp_path: Path, fields: dict[str, Any], code: str) -> None:
-    beside(tmp_path, "in.jsonl", request("3 + 4?"))
+    write_next_to(tmp_path, "in.jsonl", request("3 + 4?"))
     assert refused(read_rows(BATCH, tmp_path, changed(BATCH, **fields))).code == code

@@ -1,4 +1,4 @@
-"""JSON as Python writes it."""
+"""JSON as written by Python."""
 
 from __future__ import annotations
 
@@ -20,6 +20,6 @@ def test_what_is_no_object_is_refused(text: bytes) -> None:
         plain_object(text)
 
 
-def test_halves_of_characters_stay_where_somebody_else_looks_for_them() -> None:
+def test_lone_surrogates_are_kept() -> None:
     assert parse_lenient(b'{"a": "\\ud800"}') == {"a": "\ud800"}
     assert parse_lenient(b"{") is None

@@ -1,4 +1,4 @@
-"""Pairs of preferred and other answers, and what reward models said of them."""
+"""Pairs of chosen and rejected answers with scores of reward models."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.data.formats.logs.documented_logs import FILES, changed, read, read_rows, refused, said
+from tests.unit.data.formats.logs.documented_logs import FILES, changed, grades_of, read, read_rows, refused
 from workbench.core.item import Refusal
 
 NAME = "rewardbench"
@@ -29,7 +29,7 @@ def test_its_command_wrote_pairs_with_scores() -> None:
         for score, other in (scores, scores[::-1]):
             verdict = "correct" if score > other else "incorrect" if score < other else "abstain"
             expected.append({"rewardbench/sample-equations-rm": (verdict, score)})
-    assert said(found) == expected
+    assert grades_of(found) == expected
     assert [row["results"] for row in rows] == [
         int(one["rewardbench/sample-equations-rm"][0] == "correct") for one in expected[::2]
     ]
@@ -45,7 +45,7 @@ def test_lists_of_several_and_their_scores(tmp_path: Path) -> None:
     row = changed(NAME, chosen=["7"], rejected=["8", "9", "10"], scores=[[0.5], 0.75, -3, 0.1], id="x-1")
     found = read_rows(NAME, tmp_path, row)
     assert fields(found, "completion", "question_id") == [(text, "math-prm/x-1") for text in ("7", "8", "9", "10")]
-    assert [next(iter(grades.values())) for grades in said(found)] == [
+    assert [next(iter(grades.values())) for grades in grades_of(found)] == [
         ("incorrect", 0.5),
         ("correct", 0.75),
         ("incorrect", -3.0),
@@ -55,9 +55,9 @@ def test_lists_of_several_and_their_scores(tmp_path: Path) -> None:
 
 def test_several_right_answers_have_scores_alone_and_equal_scores_no_verdict(tmp_path: Path) -> None:
     several = read_rows(NAME, tmp_path, changed(NAME, chosen=["red", "blue"], rejected=["dog"], scores=[1, 2, 3]))
-    assert [next(iter(grades.values()))[0] for grades in said(several)] == [None] * 3
+    assert [next(iter(grades.values()))[0] for grades in grades_of(several)] == [None] * 3
     tied = read_rows(NAME, tmp_path, changed(NAME, scores_chosen=2.0, scores_rejected=2))
-    assert [next(iter(grades.values())) for grades in said(tied)] == [("abstain", 2.0)] * 2
+    assert [next(iter(grades.values())) for grades in grades_of(tied)] == [("abstain", 2.0)] * 2
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_several_right_answers_have_scores_alone_and_equal_scores_no_verdict(tmp
 def test_results_alone(tmp_path: Path, rejected: Any, results: float, verdicts: list[str]) -> None:
     row = changed(NAME, chosen="7", rejected=rejected, results=results)
     found = read_rows(NAME, tmp_path, row, file="my-judge_outputs.jsonl")
-    assert [grades["rewardbench/my-judge"][0] for grades in said(found)] == verdicts
+    assert [grades["rewardbench/my-judge"][0] for grades in grades_of(found)] == verdicts
 
 
 def test_conversations_say_their_prompt(tmp_path: Path) -> None:

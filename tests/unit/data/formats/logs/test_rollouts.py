@@ -1,4 +1,4 @@
-"""Completions of trainings: TRL's tables, verl's rollouts and data sets."""
+"""Training completions: TRL's tables, verl's rollouts and datasets."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.data.formats.logs.documented_logs import FILES, changed, item, read, read_rows, refused, said
+from tests.unit.data.formats.logs.documented_logs import FILES, changed, grades_of, item, read, read_rows, refused
 from workbench.core.item import QuestionRecord, Refusal
 from workbench.data.formats import kinds
 from workbench.data.formats.reading import plan_file, read_records
@@ -23,22 +23,26 @@ def test_a_table_that_trl_wrote() -> None:
     assert len(rows) == 12
     assert {row["system"] for row in rows} == {"Think first."}
     assert all(row["reference"] and row["step"] == 10 for row in rows)
-    assert {grades["trl/has_answer"][0] for grades in said(found)} == {"correct", "incorrect"}
+    assert {grades["trl/has_answer"][0] for grades in grades_of(found)} == {"correct", "incorrect"}
     # One function did not apply to thinking models: pandas wrote NaN.
     thinking = ["<think>" in row["completion"] for row in rows]
-    assert [("trl/brevity" in grades) for grades in said(found)] == [not one for one in thinking]
-    assert {grades.get("trl/brevity") for grades in said(found)} == {None, (None, 0.25)}
+    assert [("trl/brevity" in grades) for grades in grades_of(found)] == [not one for one in thinking]
+    assert {grades.get("trl/brevity") for grades in grades_of(found)} == {None, (None, 0.25)}
 
 
 def test_rollouts_that_verl_wrote() -> None:
     file = FILES / "verl" / "20.jsonl"
     found = read(VERL, file)
     rows = [json.loads(line) for line in file.read_text().splitlines()]
-    assert [grades["verl/score"] for grades in said(found)] == [
+    assert [grades["verl/score"] for grades in grades_of(found)] == [
         ("correct" if row["score"] == 1 else "incorrect", row["score"]) for row in rows
     ]
-    assert [grades["verl/acc"][0] == "correct" for grades in said(found)] == [row["acc"] for row in rows]
-    assert {name for grades in said(found) for name in grades} == {"verl/score", "verl/acc", "verl/overlong_reward"}
+    assert [grades["verl/acc"][0] == "correct" for grades in grades_of(found)] == [row["acc"] for row in rows]
+    assert {name for grades in grades_of(found) for name in grades} == {
+        "verl/score",
+        "verl/acc",
+        "verl/overlong_reward",
+    }
     assert [one[0]["reference"] for one in found if not isinstance(one, Refusal)] == [row["gts"] for row in rows]
 
 
@@ -62,7 +66,7 @@ def test_rollouts_that_verl_wrote() -> None:
 )
 def test_what_a_reward_function_gives(tmp_path: Path, value: Any, grade: Any) -> None:
     found = read_rows(TRL, tmp_path, changed(TRL, has_answer=value, brevity=...))
-    assert said(found) == [{} if grade is None else {"trl/has_answer": grade}]
+    assert grades_of(found) == [{} if grade is None else {"trl/has_answer": grade}]
 
 
 def test_the_same_answer_again_is_another_row_of_the_same_file(tmp_path: Path) -> None:
@@ -96,7 +100,7 @@ def test_ground_truths_of_all_kinds(tmp_path: Path, gts: Any, reference: str) ->
     assert item(read_rows(VERL, tmp_path, changed(VERL, gts=gts)))["reference"] == reference
 
 
-def test_a_column_called_like_a_field_of_ours_is_kept_under_another_name(tmp_path: Path) -> None:
+def test_a_column_named_like_a_known_field_is_prefixed(tmp_path: Path) -> None:
     fields = item(read_rows(TRL, tmp_path, changed(TRL, type=["x"], gold="maybe", model={"a": 1})))
     assert (fields["trl.type"], fields["trl.gold"], fields["trl.model"]) == (["x"], "maybe", {"a": 1})
 

@@ -1,4 +1,4 @@
-"""Every format we read is told from every other by what a file of it begins with."""
+"""Every supported format is recognised by the start of its file."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def first_row(name: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("name", "format"), EVERY, ids=[name for name, _ in EVERY])
-def test_a_file_is_told_by_what_it_begins_with(name: str, format: str, tmp_path: Path) -> None:
+def test_a_format_is_recognised_by_the_first_row(name: str, format: str, tmp_path: Path) -> None:
     file = ROOT / name
     if name.endswith("(example)"):
         file = tmp_path / "rows.jsonl"
@@ -100,7 +100,7 @@ def test_every_format_has_a_row_that_loads(tmp_path: Path) -> None:
             found = list(records)
         codes = [record.code for record in found if isinstance(record, Refusal)]
         assert found
-        # Nobody has asked what is answered there.
+        # The log has no question for this answer.
         assert codes == (["unknown_request"] if name == "openai-batch" else [])
 
 

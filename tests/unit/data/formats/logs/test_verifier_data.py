@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.data.formats.logs.documented_logs import FILES, changed, item, read, read_rows, refused, said
+from tests.unit.data.formats.logs.documented_logs import FILES, changed, grades_of, item, read, read_rows, refused
 from workbench.core.item import Refusal
 
 
@@ -18,10 +18,13 @@ def test_a_report_of_xverify_holds_its_rows() -> None:
     found = read("xverify", file)
     golds = [row["human_judgment_result"] == "Correct" for row in results]
     assert [one[0]["gold"] for one in found if not isinstance(one, Refusal)] == golds
-    judged = [grades["xverify/xVerify-0.5B-I"][0] for grades in said(found)]
+    judged = [grades["xverify/xVerify-0.5B-I"][0] for grades in grades_of(found)]
     assert judged[0] == "abstain"
     assert judged[1:] == [row["xVerify-0.5B-I_judgment_result"].strip().lower() for row in results[1:]]
-    assert {name for grades in said(found) for name in grades} == {"xverify/xVerify-0.5B-I", "xverify/GPT_4o_final"}
+    assert {name for grades in grades_of(found) for name in grades} == {
+        "xverify/xVerify-0.5B-I",
+        "xverify/GPT_4o_final",
+    }
 
 
 @pytest.mark.parametrize(
@@ -34,10 +37,10 @@ def test_types_of_xverify_that_are_one_of_ours(tmp_path: Path, theirs: Any, ours
     assert (fields.get("subtype"), fields["key_answer_type"]) == (ours, theirs)
 
 
-def test_rows_that_nobody_judged_have_neither_gold_nor_grades(tmp_path: Path) -> None:
+def test_unjudged_rows_have_neither_gold_nor_grades(tmp_path: Path) -> None:
     row = {"question": "3 + 4?", "llm_output": "7", "correct_answer": 7}
     found = read_rows("xverify", tmp_path, row)
-    assert said(found) == [{}]
+    assert grades_of(found) == [{}]
     assert "gold" not in item(found)
     assert item(found)["reference"] == "7"
 
@@ -48,7 +51,7 @@ def test_an_invalid_response_is_neither_right_nor_wrong() -> None:
     assert [row.get("gold") for row in rows] == [{"A": True, "B": False}.get(row["gold_judgment"]) for row in rows]
     assert (rows[-1]["gold_judgment"], "gold" in rows[-1]) == ("C", False)
     assert {(row["subtype"], row["source"]) for row in rows} == {("B4", "Math/sample")}
-    assert {name for grades in said(found) for name in grades} == {"compassverifier"}
+    assert {name for grades in grades_of(found) for name in grades} == {"compassverifier"}
 
 
 @pytest.mark.parametrize(
@@ -64,9 +67,9 @@ def test_an_invalid_response_is_neither_right_nor_wrong() -> None:
     ],
     ids=["letter", "boxed", "named", "twice boxed", "named first", "in brackets", "none"],
 )
-def test_what_compassverifier_said(tmp_path: Path, reply: str, verdict: str) -> None:
+def test_judgments_of_compassverifier_are_verdicts(tmp_path: Path, reply: str, verdict: str) -> None:
     found = read_rows("compassverifier", tmp_path, changed("compassverifier", ori_judgment=reply))
-    assert said(found) == [{"compassverifier": (verdict, None)}]
+    assert grades_of(found) == [{"compassverifier": (verdict, None)}]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Events put straight on the record, for tests of what is counted from them."""
+"""Events written directly to the database, for tests of what is counted from them."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ import pytest
 from tests.helpers import make_project
 from tests.mathematics import canonical, first_lost, must_be_seen
 from tests.served_app import server_process, until
-from tests.unit.core.text.test_faithful import wanted
+from tests.unit.core.text.test_faithful import must_show
 from tests.web.test_browser import Page, chromium, opened
 from workbench.core.project import Project
 from workbench.labelling.people import assign
@@ -92,7 +92,7 @@ def is_over(project: Project, completion: str) -> bool:
 def lost_of(text: str, seen: str) -> str:
     """Return the part of a text that was not seen, as prose or as one formula; thoughts are folded."""
     text = text.rpartition("</think>")[2]
-    return first_lost(wanted(text), seen) and first_lost(must_be_seen(text), seen)
+    return first_lost(must_show(text), seen) and first_lost(must_be_seen(text), seen)
 
 
 @pytest.mark.soak

@@ -18,7 +18,7 @@ _STATES = {
 }
 
 
-class Asked(NamedTuple):
+class PoolQuestion(NamedTuple):
     """A question and its completions.
 
     Attributes:
@@ -35,7 +35,7 @@ class Asked(NamedTuple):
     models: Sequence[str] = ("m1", "m2", "m3", "m4")
 
 
-def make_pool(folder: Path, questions: Iterable[Asked], *, gold: bool = False) -> Project:
+def make_pool(folder: Path, questions: Iterable[PoolQuestion], *, gold: bool = False) -> Project:
     """Create a project with these questions.
 
     Args:

@@ -215,7 +215,7 @@ def fresh(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[str], Pat
         elif name in ("rescue", "repair", "migrate"):
             _put_rich(request.getfixturevalue("rich"), folder / "p.db", name)
         else:
-            shutil.copytree(request.getfixturevalue("given"), folder, dirs_exist_ok=True)
+            shutil.copytree(request.getfixturevalue("template"), folder, dirs_exist_ok=True)
             if name in ("labels", "merge"):
                 _without_labels(folder)
         return folder

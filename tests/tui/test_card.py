@@ -123,7 +123,7 @@ async def test_several_boxes_are_listed_with_the_end_of_the_reference() -> None:
 
 @pytest.mark.few(4)
 @pytest.mark.parametrize(
-    ("completion", "said"),
+    ("completion", "expected"),
     [
         (PLAIN + "Then we look at the next of these, which", "no final answer: it breaks off"),
         ("Again the very same line.\n" * 40, "no final answer: it goes round in circles"),
@@ -194,7 +194,7 @@ async def test_smaller_pane_keeps_the_answer_visible() -> None:
 
 @pytest.mark.few(4)
 @pytest.mark.parametrize(
-    ("reference", "completion", "said"),
+    ("reference", "completion", "expected"),
     [
         ("\\boxed{1}\n\\boxed{2}", r"\boxed{2}", "! the reference has more boxes than the completion: C opens it"),
         (PLAIN + "and so on, " * 60, r"\boxed{2}", "! the answer has to be looked for in the reference: R opens it"),

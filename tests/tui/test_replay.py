@@ -122,7 +122,7 @@ async def test_palette_finds_replay(project: Project, typed: str) -> None:
 
 @pytest.mark.few(4)
 @pytest.mark.parametrize(
-    ("name", "value", "said"),
+    ("name", "value", "message"),
     [
         ("file", "/nowhere/[bold].jsonl", "[bold].jsonl"),
         ("file", "", "A value is required."),

@@ -43,8 +43,8 @@ JUDGES = {"a": "++--", "b": "+--+", "c": "-+--"}
 
 def pool(folder: Path) -> Project:
     """Create four questions of type A and two of type B, labelled and judged by three; one item is in conflict."""
-    questions = [pools.Asked(f"q{number}", "A1" if number < 4 else "B4", "++--") for number in range(5)]
-    project = pools.make_pool(folder, [*questions, pools.Asked("q5", "B4", "+x-.")])
+    questions = [pools.PoolQuestion(f"q{number}", "A1" if number < 4 else "B4", "++--") for number in range(5)]
+    project = pools.make_pool(folder, [*questions, pools.PoolQuestion("q5", "B4", "+x-.")])
     for name, signs in JUDGES.items():
         add_run(project, name, signs * 6)
     return project

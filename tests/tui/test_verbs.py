@@ -305,7 +305,7 @@ async def test_cleared_values_stay_cleared(project: Project) -> None:
 @pytest.mark.few(4)
 @pytest.mark.parametrize("size", ONE_SIZE)
 @pytest.mark.parametrize(
-    ("option", "typed", "told"),
+    ("option", "typed", "message"),
     [
         ("per-item", "two", "'two' is not a valid integer."),
         ("per-subtype", "0", "0 is not in the range x>=1."),

@@ -14,7 +14,7 @@ from schemas.documents import schema
 from tests.commands import Call, in_process
 from tests.conftest import ROOT
 from tests.documents import shown_commands
-from tests.pools import Asked, make_pool
+from tests.pools import PoolQuestion, make_pool
 from tests.unit.measuring.reviewing.desk import add_later_run, add_run
 from tests.unit.measuring.scored_runs import add_complete_run
 from workbench.core.project import open_project
@@ -33,7 +33,9 @@ def call(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp
 @pytest.fixture
 def database(tmp_path: Path) -> Path:
     """Six questions of two types, four completions each, labelled by people and judged by three."""
-    asked = [Asked(f"q{number}", "A1" if number < 4 else "B4", "++--", f"math/{number % 2}") for number in range(6)]
+    asked = [
+        PoolQuestion(f"q{number}", "A1" if number < 4 else "B4", "++--", f"math/{number % 2}") for number in range(6)
+    ]
     project = make_pool(tmp_path, asked)
     for name, signs in (("a", "++--"), ("b", "+--+"), ("c", "-+--")):
         add_run(project, name, signs * 6)
@@ -87,7 +89,7 @@ def test_the_document_of_a_build_keeps_the_contract(call: Call, database: Path) 
 
 
 def test_imported_gold_is_named_wherever_the_set_is_shown(call: Call, tmp_path: Path) -> None:
-    make_pool(tmp_path, [Asked("q1", "A1", "+-")], gold=True).close()
+    make_pool(tmp_path, [PoolQuestion("q1", "A1", "+-")], gold=True).close()
     code, out, _ = call("build", tmp_path / "p.db", "balanced", "--gold", "imported")
     assert (code, out.splitlines()[1].endswith(", GOLD AS IMPORTED: no person's label counts")) == (0, True)
     assert "GOLD AS IMPORTED" in call("sets", tmp_path / "p.db", "show", "balanced")[1]
@@ -158,7 +160,7 @@ def test_a_plan_says_that_nothing_was_written(call: Call, database: Path) -> Non
 
 
 def test_texts_of_others_are_shown_not_obeyed(call: Call, tmp_path: Path) -> None:
-    project = make_pool(tmp_path, [Asked("q\x1b[31m", "A1", "+-", "math/\x1b]0;x\x07")])
+    project = make_pool(tmp_path, [PoolQuestion("q\x1b[31m", "A1", "+-", "math/\x1b]0;x\x07")])
     for name, signs in (("a", "+-"), ("b", "++"), ("c", "--")):
         add_run(project, name, signs)
     project.close()

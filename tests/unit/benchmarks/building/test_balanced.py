@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.pools import Asked, make_pool
+from tests.pools import PoolQuestion, make_pool
 from workbench.benchmarks.building.balanced import build_balanced
 from workbench.benchmarks.options import BalancedOptions
 from workbench.benchmarks.quotas import PAPER
@@ -26,10 +26,10 @@ def members(project: Project, name: str = "balanced") -> list[ItemMember]:
     return list(sets.items(reader, sets.require(reader, SetName.parse(name)).id))
 
 
-def spread(count: int, without: str = "") -> list[Asked]:
+def spread(count: int, without: str = "") -> list[PoolQuestion]:
     """So many questions, the subtypes of the paper in turn."""
     codes = [code for code in PAPER if code != without]
-    return [Asked(f"q{number}", codes[number % len(codes)], "+-") for number in range(count)]
+    return [PoolQuestion(f"q{number}", codes[number % len(codes)], "+-") for number in range(count)]
 
 
 def test_a_pool_of_8000_questions_gives_the_papers_set(tmp_path: Path) -> None:
@@ -62,9 +62,9 @@ def test_without_sets_the_pool_is_short_of_exactly_25_questions(tmp_path: Path) 
 @pytest.mark.parametrize(("fill", "questions"), [("none", 8), ("subtypes", 8), ("types", 9)])
 def test_what_is_short_is_filled_only_if_asked(tmp_path: Path, fill: Fill, questions: int) -> None:
     asked = [
-        *[Asked(f"a{number}", "A1", "+-") for number in range(20)],
-        *[Asked(f"b{number}", "B4", "+-") for number in range(2)],
-        *[Asked(f"c{number}", "C1", "+-") for number in range(3)],
+        *[PoolQuestion(f"a{number}", "A1", "+-") for number in range(20)],
+        *[PoolQuestion(f"b{number}", "B4", "+-") for number in range(2)],
+        *[PoolQuestion(f"c{number}", "C1", "+-") for number in range(3)],
     ]
     project = make_pool(tmp_path, asked)
     report = build_balanced(project, BalancedOptions(per_type=3, fill=fill))
@@ -74,7 +74,7 @@ def test_what_is_short_is_filled_only_if_asked(tmp_path: Path, fill: Fill, quest
 
 
 def test_an_unknown_code_stays_under_its_letter(tmp_path: Path) -> None:
-    asked = [Asked(f"q{number}", "A9", "+-") for number in range(3)]
+    asked = [PoolQuestion(f"q{number}", "A9", "+-") for number in range(3)]
     project = make_pool(tmp_path, asked)
 
     assert build_balanced(project, BalancedOptions(per_type=2, name="whole")).types == {"A": 4}
@@ -87,11 +87,11 @@ def test_an_unknown_code_stays_under_its_letter(tmp_path: Path) -> None:
 
 def test_only_final_labels_count_and_the_rest_is_counted(tmp_path: Path) -> None:
     asked = [
-        Asked("q1", "A1", "+-xlu."),
-        Asked("q2", "A1", "+x"),
-        Asked("q3", "A1", "uu"),
-        Asked("q4", "A1", "-.."),
-        Asked("q5", None, "+-"),
+        PoolQuestion("q1", "A1", "+-xlu."),
+        PoolQuestion("q2", "A1", "+x"),
+        PoolQuestion("q3", "A1", "uu"),
+        PoolQuestion("q4", "A1", "-.."),
+        PoolQuestion("q5", None, "+-"),
     ]
     project = make_pool(tmp_path, asked)
     report = build_balanced(project, BalancedOptions(per_type=5))
@@ -115,7 +115,7 @@ def test_only_final_labels_count_and_the_rest_is_counted(tmp_path: Path) -> None
 
 
 def test_what_waits_for_its_type_is_not_final(tmp_path: Path) -> None:
-    project = make_pool(tmp_path, [Asked("q1", "A1", "+-"), Asked("q2", "A1", "+-")])
+    project = make_pool(tmp_path, [PoolQuestion("q1", "A1", "+-"), PoolQuestion("q2", "A1", "+-")])
     with project.database.write() as connection:
         # As where people are to settle types too, and have agreed on correctness alone.
         connection.execute("UPDATE item_states SET state = 'labelled' WHERE completion_id < 3")
@@ -124,7 +124,7 @@ def test_what_waits_for_its_type_is_not_final(tmp_path: Path) -> None:
 
 
 def test_who_took_an_item_out_is_kept(tmp_path: Path) -> None:
-    project = make_pool(tmp_path, [Asked("q1", "A1", "+-."), Asked("q2", "A1", "..")])
+    project = make_pool(tmp_path, [PoolQuestion("q1", "A1", "+-."), PoolQuestion("q2", "A1", "..")])
     said = [
         LabelLine(completion_id="q1-3", annotator=name, verdict="unsuitable", reason="proof", note=f"{name} says so")
         for name in ("ann", "ben")
@@ -138,7 +138,7 @@ def test_who_took_an_item_out_is_kept(tmp_path: Path) -> None:
 
 
 def test_imported_gold_must_be_asked_for_and_is_named(tmp_path: Path) -> None:
-    project = make_pool(tmp_path, [Asked("q1", "A1", "+-"), Asked("q2", "A1", "xu")], gold=True)
+    project = make_pool(tmp_path, [PoolQuestion("q1", "A1", "+-"), PoolQuestion("q2", "A1", "xu")], gold=True)
     with project.database.write() as connection:
         connection.execute("DELETE FROM item_states")
         connection.execute("UPDATE changes SET last_id = last_id")
@@ -152,7 +152,7 @@ def test_imported_gold_must_be_asked_for_and_is_named(tmp_path: Path) -> None:
 
 
 def test_peoples_type_is_the_one_in_force(tmp_path: Path) -> None:
-    project = make_pool(tmp_path, [Asked("q1", "A1", "+-"), Asked("q2", "B4", "+-")])
+    project = make_pool(tmp_path, [PoolQuestion("q1", "A1", "+-"), PoolQuestion("q2", "B4", "+-")])
     with project.database.write() as connection:
         connection.execute("UPDATE item_states SET subtype = 'C4' WHERE completion_id < 3")
     report = build_balanced(project, BalancedOptions(per_type=1))
@@ -163,7 +163,8 @@ def test_peoples_type_is_the_one_in_force(tmp_path: Path) -> None:
 
 def test_caps_are_kept_and_models_without_a_tuple_are_named(tmp_path: Path) -> None:
     asked = [
-        Asked(f"q{number}", "A1", "+-+-", f"math/{number % 2}", models=("a", "b", "c", "d")) for number in range(10)
+        PoolQuestion(f"q{number}", "A1", "+-+-", f"math/{number % 2}", models=("a", "b", "c", "d"))
+        for number in range(10)
     ]
     project = make_pool(tmp_path, asked)
     report = build_balanced(project, BalancedOptions(per_type=8, cap_source=3, cap_model=3))
@@ -176,7 +177,7 @@ def test_caps_are_kept_and_models_without_a_tuple_are_named(tmp_path: Path) -> N
 
 
 def test_checks_and_questions_out_of_the_pool_are_no_part_of_a_set(tmp_path: Path) -> None:
-    project = make_pool(tmp_path, [Asked(f"q{number}", "A1", "+-") for number in range(4)])
+    project = make_pool(tmp_path, [PoolQuestion(f"q{number}", "A1", "+-") for number in range(4)])
     with project.database.write() as connection:
         connection.execute("INSERT INTO annotators (id, name, created_at) VALUES (1, 'ann', '')")
         connection.execute("INSERT INTO check_items VALUES (1, 'correct', '')")
@@ -212,7 +213,7 @@ def chosen(project: Project, *conditions: str) -> SetReport:
 
 
 def test_a_selection_chooses_what_it_is_built_from(tmp_path: Path) -> None:
-    asked = [Asked(f"q{number}", "A1", "+-", f"math/{number % 2}") for number in range(8)]
+    asked = [PoolQuestion(f"q{number}", "A1", "+-", f"math/{number % 2}") for number in range(8)]
     project = make_pool(tmp_path, asked)
 
     assert chosen(project, "source=math/1").sources == {"math/1": 8}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.pools import Asked, make_pool
+from tests.pools import PoolQuestion, make_pool
 from workbench.benchmarks.building.balanced import build_balanced
 from workbench.benchmarks.building.comparing import every_set, set_detail, set_diff
 from workbench.benchmarks.building.freezing import sets_finding
@@ -20,7 +20,7 @@ from workbench.core.sets import ItemMember, NewSet, QuestionMember
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    return make_pool(tmp_path, [Asked(f"q{number}", "A1", "+-") for number in range(4)])
+    return make_pool(tmp_path, [PoolQuestion(f"q{number}", "A1", "+-") for number in range(4)])
 
 
 def put(project: Project, seed: int, *members: ItemMember, questions: tuple[QuestionMember, ...] = ()) -> None:

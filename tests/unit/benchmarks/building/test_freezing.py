@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from tests.pools import Asked, make_pool
+from tests.pools import PoolQuestion, make_pool
 from tests.unit.measuring.reviewing.desk import add_run
 from workbench.benchmarks.building.balanced import build_balanced
 from workbench.benchmarks.building.picks import build_picks
@@ -24,7 +24,7 @@ ONE = BalancedOptions(per_type=1)
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    made = make_pool(tmp_path, [Asked(f"q{number}", "A1", "++--") for number in range(9)])
+    made = make_pool(tmp_path, [PoolQuestion(f"q{number}", "A1", "++--") for number in range(9)])
     add_run(made, "judge", "++--" * 9)
     return made
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.pools import Asked, make_pool
+from tests.pools import PoolQuestion, make_pool
 from tests.unit.measuring.reviewing.desk import add_later_run, add_run, label
 from workbench.benchmarks.building.picks import build_picks
 from workbench.benchmarks.options import PicksOptions
@@ -23,11 +23,11 @@ DRAW = ("set=draw",)
 def project(tmp_path: Path) -> Project:
     """Four questions with six completions each, and one nobody has answered."""
     asked = [
-        Asked("q1", "A1", "......"),
-        Asked("q2", "A1", "......"),
-        Asked("q3", "B4", "......"),
-        Asked("q4", None, "......"),
-        Asked("q5", "C1", ""),
+        PoolQuestion("q1", "A1", "......"),
+        PoolQuestion("q2", "A1", "......"),
+        PoolQuestion("q3", "B4", "......"),
+        PoolQuestion("q4", None, "......"),
+        PoolQuestion("q5", "C1", ""),
     ]
     made = make_pool(tmp_path, asked)
     add_run(made, "judge", "+++---" + "++?!-." + "++-???" + "?!....")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.pools import Asked, make_pool
+from tests.pools import PoolQuestion, make_pool
 from tests.unit.measuring.reviewing.desk import add_run
 from workbench.benchmarks.building.balanced import build_balanced
 from workbench.benchmarks.building.comparing import every_set, set_detail
@@ -15,7 +15,9 @@ from workbench.labelling.labels import put_lines
 
 
 def test_states_are_todays_and_shortfalls_those_of_freezing(tmp_path: Path) -> None:
-    project = make_pool(tmp_path, [Asked("q0", "A1", "++--"), Asked("q1", "A1", "+xlu"), Asked("q2", "A1", "+-..")])
+    project = make_pool(
+        tmp_path, [PoolQuestion("q0", "A1", "++--"), PoolQuestion("q1", "A1", "+xlu"), PoolQuestion("q2", "A1", "+-..")]
+    )
     add_run(project, "a", "++--" * 3)
     build_picks(project, PicksOptions(judge="a"))
     build_balanced(project, BalancedOptions(per_type=2))

@@ -1,4 +1,4 @@
-"""Real rows with verdicts, made once for all tests of the services."""
+"""Real rows with verdicts, made once for all tests."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from workbench.runs.verifying import start
 
 @pytest.fixture(scope="session")
 def judged_rows(real_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A database of the 108 real rows with complete runs of rules, math-verify, exact and always-incorrect.
+    """Make a database of the 108 real rows with complete runs of rules, math-verify, exact and always-incorrect.
 
-    It is only read: whoever changes something works on a copy.
+    It is read-only: a test that writes uses a copy.
     """
     path = tmp_path_factory.mktemp("judged") / "p.db"
     project = open_project(path, create=True)

@@ -1,4 +1,4 @@
-"""Where integration runs, a property is tried with the same examples, whatever other tests have imported."""
+"""In CI a property test uses the same examples, whatever other tests were imported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sample set of code: complete, well-formed, with solutions from perfect to broken."""
+"""The code sample: complete, well-formed, with solutions from perfect to broken."""
 
 from __future__ import annotations
 

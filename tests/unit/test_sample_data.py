@@ -1,4 +1,4 @@
-"""The sample data set: complete, well-formed, hard enough to tell verifiers apart."""
+"""The sample dataset: complete, well-formed, hard enough to distinguish verifiers."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def test_conflicts_wait_and_the_adjudicator_never_labelled_the_item(tuples: Rows
     assert len(people) < len(tuples)
 
 
-def test_the_readme_says_where_the_data_come_from() -> None:
+def test_the_readme_names_the_source_of_the_data() -> None:
     text = (FOLDER / "README.md").read_text(encoding="utf-8")
     assert "written for this sample" in text
     assert "Apache-2.0" in text

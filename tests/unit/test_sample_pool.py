@@ -1,4 +1,4 @@
-"""The sample's pool of questions, and the recorded replies and labels that a set can be built with."""
+"""The question pool of the sample, with the recorded replies and labels to build a benchmark."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def writers() -> list[str]:
     return [model["name"] for model in plan["models"]]
 
 
-def said(book: RecordedReplies, model: str, *texts: str) -> str | None:
+def reply_of(book: RecordedReplies, model: str, *texts: str) -> str | None:
     body = {"model": model, "messages": [{"role": "user", "content": "\n\n".join(texts)}]}
     answer = book.answer(PATH, json.dumps(body).encode())
     if answer is None:
@@ -75,8 +75,8 @@ def test_the_pool(questions: Rows, book: RecordedReplies) -> None:
     assert len({(row["source"], row["licence"]) for row in questions}) == 8
     assert {row["source"] for row in questions if row["licence"] is None} == {"general_reasoning/sample-reading"}
     assert [row["question_id"] for row in questions if not row["answer"]] == ["sq-64"]
-    types = Counter((said(book, "sample-typer", row["question"]) or "")[len("Answer type: ")] for row in questions)
-    # Two near-duplicates and the one without a reference beside 15 of each type; two proofs and an open question.
+    types = Counter((reply_of(book, "sample-typer", row["question"]) or "")[len("Answer type: ")] for row in questions)
+    # Two near-duplicates and one without a reference, in addition to 15 of each type; two proofs and an open question.
     assert types == Counter(A=17, B=15, C=15, D=16, P=2, O=1)
 
 
@@ -84,7 +84,7 @@ def test_every_writer_answers_every_question_of_the_four_types(
     questions: Rows, writers: list[str], book: RecordedReplies
 ) -> None:
     for row in questions:
-        replies = [said(book, writer, row["question"], "Put the final answer last.") for writer in writers]
+        replies = [reply_of(book, writer, row["question"], "Put the final answer last.") for writer in writers]
         if row["question_id"] in NOT_OF_FOUR_TYPES:
             assert replies == [None] * 5
         else:
@@ -99,9 +99,9 @@ def test_judges_mostly_agree_and_some_are_split_or_say_nothing(
     votes = Counter[int | None]()
     for row in questions:
         for writer in writers if row["question_id"] not in NOT_OF_FOUR_TYPES else []:
-            text = said(book, writer, row["question"])
+            text = reply_of(book, writer, row["question"])
             assert text is not None
-            replies = [said(book, judge, row["question"], row["answer"], text) for judge in JUDGES]
+            replies = [reply_of(book, judge, row["question"], row["answer"], text) for judge in JUDGES]
             assert None not in replies
             words = [(reply or "").rpartition("Final Judgment: ")[2] for reply in replies]
             whole = all(word in {"Yes", "No"} for word in words)

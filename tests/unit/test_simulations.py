@@ -1,4 +1,4 @@
-"""Simulations behind what the documents say of intervals and tests: each kind of them runs, on a few data sets."""
+"""The simulations cited in the documentation of intervals and tests: each kind runs on a few datasets."""
 
 from __future__ import annotations
 

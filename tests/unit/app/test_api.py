@@ -1,4 +1,4 @@
-"""The Python API: frames that say what the command line says."""
+"""The Python API: its frames agree with the commands."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_the_accuracy_frame_is_the_accuracy_report(stored: Project) -> None:
 
 
 @pytest.mark.parametrize("protocol", ["forced", "strict", "decided"])
-def test_verdicts_beside_gold_count_as_the_table_does(stored: Project, protocol: str) -> None:
+def test_right_columns_agree_with_the_accuracy_table(stored: Project, protocol: str) -> None:
     with workbench.open_project(stored.path) as project:
         judged = project.verdicts("v")
     (row,) = (row for row in accuracy(stored, verifiers=("v",), protocol=protocol).rows if row.verifier == "v")  # type: ignore[arg-type]
@@ -70,7 +70,7 @@ def test_verdicts_on_items_without_gold_are_there(stored: Project) -> None:
     assert (some["type"].tolist(), some.attrs) == (["B"], {"without_gold": 1})
 
 
-def test_items_come_with_gold_and_texts(stored: Project) -> None:
+def test_items_have_gold_and_texts(stored: Project) -> None:
     with workbench.open_project(stored.path) as project:
         items = project.items("type=A")
         texts = project.items(["type=B"], texts=True)

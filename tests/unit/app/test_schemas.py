@@ -1,4 +1,4 @@
-"""The schemas say what the records say, and real files pass them."""
+"""The schemas match the records, and real files validate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages name options and commands by their names; each front end words them from its declaration."""
+"""Messages name options and commands as each front end declares them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures counted a second time: equal on a project with everything in it, and a fault of each family found."""
+"""Metrics recomputed independently: equal on a comprehensive project, and a fault of each family is detected."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def test_a_new_project_has_nothing_to_count_and_says_why(tmp_path: Path) -> None
 @pytest.mark.few(3)
 @pytest.mark.parametrize("lacks", ["gold", "a verdict", "all items, excluded"])
 def test_groups_in_which_nothing_counts_are_counted_alike(tmp_path: Path, lacks: str) -> None:
-    """Of the real code problems none has gold, and a set of solutions may be without a verdict."""
+    """Real code problems have no gold, and a set of solutions may lack a verdict."""
     rows = [row | {"subtype": ("A1", "B1")[place // 2 % 2], "model": "m"} for place, row in enumerate(numbered(40))]
     lacking = [place for place, row in enumerate(rows) if row["subtype"] == "B1"]
     for place in lacking:

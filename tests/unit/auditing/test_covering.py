@@ -1,4 +1,4 @@
-"""Every command and every figure is audited, or users are told that it is not."""
+"""Every command and metric is audited or documented as not audited."""
 
 from __future__ import annotations
 

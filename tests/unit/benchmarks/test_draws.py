@@ -1,4 +1,4 @@
-"""Draws that can be repeated, and that further rows don't disturb."""
+"""Draws are reproducible and stable when rows are added."""
 
 from __future__ import annotations
 

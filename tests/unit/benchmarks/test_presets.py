@@ -1,4 +1,4 @@
-"""What the paper lists, as files: complete, read by what they are for, and licences only where names are the same."""
+"""Presets from the paper: complete, readable by their commands, and licences only for sources of the same name."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_the_sources_are_those_of_table_7() -> None:
         ("logic_reasoning/logicqa", None),
     ],
 )
-def test_a_licence_is_given_to_a_source_of_that_name_alone(tmp_path: Path, source: str, licence: str | None) -> None:
+def test_a_licence_applies_only_to_the_source_of_that_name(tmp_path: Path, source: str, licence: str | None) -> None:
     project = make_project(tmp_path, [{"question_id": "q", "source": source}])
     assert license_as_published(project).given == ({source: licence} if licence else {})
 

@@ -83,7 +83,7 @@ def test_what_is_no_file_is_not_replaced(tmp_path: Path) -> None:
     assert fifo.is_fifo()
 
 
-def test_a_backup_is_not_mixed_with_the_log_of_what_stood_there(tmp_path: Path) -> None:
+def test_a_backup_ignores_a_leftover_wal_at_its_target(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(3))
     target = tmp_path / "copy.db"
     backup(project.database, target)
@@ -189,7 +189,7 @@ THROUGH = AttackResult(name="connect", level="L2", outcomes="p", wrong=("passed:
         ),
     ],
 )
-def test_doctor_tells_how_each_level_of_the_sandbox_stands(
+def test_doctor_reports_each_level_of_the_sandbox(
     monkeypatch: pytest.MonkeyPatch, best: LevelStatus, second: LevelStatus, told: list[str]
 ) -> None:
     monkeypatch.setattr(levels, "survey", lambda: [best, second])

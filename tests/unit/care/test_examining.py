@@ -1,4 +1,4 @@
-"""``doctor`` on files that are hurt: its word is true, it writes nothing, and what can be made anew is."""
+"""``doctor`` on damaged files: correct findings, no writes, and repairs of derived data."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_what_doctor_calls_whole_is_whole(rich: Path, tmp_path: Path, kind: obje
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
 
 
-def test_an_index_is_made_anew_and_what_was_there_is_kept(rich: Path, tmp_path: Path) -> None:
+def test_an_index_is_rebuilt_and_the_old_file_kept(rich: Path, tmp_path: Path) -> None:
     pages = [page for page, name in owners(rich).items() if name == "label_events_subject"]
     hurt(rich, tmp_path / "p.db", pages[0], KINDS[3], 1)
     before = (tmp_path / "p.db").read_bytes()
@@ -101,7 +101,7 @@ def test_nothing_is_repaired_where_a_label_is_lost(rich: Path, tmp_path: Path) -
     assert (tmp_path / "p.db").read_bytes() == before
 
 
-def test_a_changed_note_is_told(rich: Path, tmp_path: Path) -> None:
+def test_a_changed_note_is_reported(rich: Path, tmp_path: Path) -> None:
     data = rich.read_bytes()
     assert b"because because" in data
     (tmp_path / "p.db").write_bytes(data.replace(b"because because", b"because recause", 1))
@@ -114,14 +114,14 @@ def test_a_changed_note_is_told(rich: Path, tmp_path: Path) -> None:
     assert not wrong(tmp_path / "rescued.db")
 
 
-def test_a_text_that_was_changed_is_told(rich: Path, tmp_path: Path) -> None:
+def test_a_changed_text_is_reported(rich: Path, tmp_path: Path) -> None:
     data = rich.read_bytes()
     (tmp_path / "p.db").write_bytes(data.replace(b"Question q3?", b"Question q8?", 1))
     assert wrong(tmp_path / "p.db") == {"texts": "rescue"}
 
 
 @pytest.mark.parametrize("content", [b"", b"hello", b"SQLite format 3\0" + bytes(100), bytes(8192), b"\xff" * 9000])
-def test_what_is_no_database_is_said_to_be_none(tmp_path: Path, content: bytes) -> None:
+def test_other_files_are_reported_as_no_database(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "p.db").write_bytes(content)
     found = [finding for finding in examine(tmp_path / "p.db") if not finding.ok]
     assert [finding.name for finding in found] == ["file"]
@@ -157,7 +157,7 @@ def test_a_newer_version_is_named(rich: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.soak
-def test_a_schema_whose_bytes_are_no_text_is_said_to_be_damaged(rich: Path, tmp_path: Path) -> None:
+def test_an_undecodable_schema_is_reported_as_damaged(rich: Path, tmp_path: Path) -> None:
     data = rich.read_bytes()
     (tmp_path / "p.db").write_bytes(data.replace(b"CREATE TABLE models", b"CREATE TABLE mo\xffels", 1))
     assert wrong(tmp_path / "p.db")

@@ -1,4 +1,4 @@
-"""What is rescued of hurt databases: every label that can be read, and true numbers of what is missing."""
+"""Rescuing damaged databases: every readable label, and correct counts of missing data."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def tables(path: Path) -> dict[str, list[Any]]:
         return {name: connection.execute(f'SELECT * FROM "{name}"').fetchall() for name in {*names} - MADE_ANEW}
 
 
-def test_of_a_whole_database_every_row_comes_back(rich: Path, tmp_path: Path) -> None:
+def test_every_row_of_an_intact_database_is_rescued(rich: Path, tmp_path: Path) -> None:
     found = rescue(rich, tmp_path / "out.db")
     assert found.is_whole
     assert tables(tmp_path / "out.db") == tables(rich)
@@ -48,7 +48,7 @@ def test_of_a_whole_database_every_row_comes_back(rich: Path, tmp_path: Path) ->
 
 @pytest.mark.few(3)
 @pytest.mark.parametrize("kind", KINDS, ids=[kind.__name__ for kind in KINDS])
-def test_every_label_that_can_be_read_comes_back(rich: Path, tmp_path: Path, kind: Any) -> None:
+def test_every_readable_label_is_rescued(rich: Path, tmp_path: Path, kind: Any) -> None:
     labels = table(rich, "label_events")
     own = [page for page, name in owners(rich).items() if name == "label_events"]
     hurt(rich, tmp_path / "hurt.db", random.Random(kind.__name__).choice(own), kind, 1)
@@ -69,7 +69,7 @@ def test_every_label_that_can_be_read_comes_back(rich: Path, tmp_path: Path, kin
 
 
 @pytest.mark.soak
-def test_the_last_row_before_what_is_lost_comes_back(rich: Path, tmp_path: Path) -> None:
+def test_the_last_row_before_the_damage_is_rescued(rich: Path, tmp_path: Path) -> None:
     labels, pages = table(rich, "label_events"), owners(rich)
     # Those on which nothing but the end of the file follows: no index is whole, and nobody knows how far to look.
     own = sorted(page for page, name in pages.items() if name == "label_events")

@@ -1,4 +1,4 @@
-"""Going back to a backup: checked first, never under anybody's hands, and what stood there is kept."""
+"""Restoring a backup: checked first, never during use, and the replaced file is kept."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def home(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_backup_takes_the_place_of_a_database_that_is_kept(home: Path) -> None:
+def test_a_restored_backup_keeps_the_replaced_database(home: Path) -> None:
     before = files(home)
 
     report = restore_backup(home / "copy.db", home / "p.db")
@@ -56,7 +56,7 @@ def test_a_backup_takes_the_place_of_a_database_that_is_kept(home: Path) -> None
         assert all(finding.ok for finding in diagnosis(project.path) if finding.name != "free disk")
 
 
-def test_a_crashed_database_is_kept_with_what_its_log_held(home: Path) -> None:
+def test_a_crashed_database_is_saved_with_its_wal(home: Path) -> None:
     crash(home / "p.db")
 
     report = restore_backup(home / "copy.db", home / "p.db")
@@ -183,7 +183,7 @@ def test_what_is_no_good_backup_replaces_nothing(home: Path, spoiled: Callable[[
     assert files(home) == before
 
 
-def test_a_backup_with_its_own_log_comes_with_it(home: Path) -> None:
+def test_a_backup_is_restored_with_its_wal(home: Path) -> None:
     crash(home / "copy.db", 2)
     before = files(home)
     restore_backup(home / "copy.db", home / "p.db")
@@ -192,7 +192,7 @@ def test_a_backup_with_its_own_log_comes_with_it(home: Path) -> None:
     assert [files(home)[name] for name in kept] == [before[name] for name in kept]
 
 
-def test_a_backup_whose_first_import_was_killed_comes_as_it_was_before(tmp_path: Path) -> None:
+def test_a_backup_with_a_killed_first_import_is_restored_empty(tmp_path: Path) -> None:
     project = make_project(tmp_path)
     project.close()
     subprocess.run([sys.executable, "-c", HALF, str(project.path)], check=False)
@@ -215,7 +215,7 @@ def test_a_backup_of_an_older_version_is_brought_up_to_date(tmp_path: Path, monk
     assert not list(tmp_path.glob("*before-version-*")) or models(tmp_path / "p.db.before-restore-1") == 3
 
 
-def test_where_nothing_stands_a_backup_becomes_a_database(home: Path) -> None:
+def test_a_backup_can_be_restored_to_a_new_file(home: Path) -> None:
     assert restore_backup(home / "copy.db", home / "new.db").kept == ()
     assert models(home / "new.db") == 0
     (home / "gone.db-wal").write_bytes((home / "copy.db").read_bytes())
@@ -224,7 +224,7 @@ def test_where_nothing_stands_a_backup_becomes_a_database(home: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"no database at all"])
-def test_what_is_no_database_any_more_is_kept_too(home: Path, content: bytes) -> None:
+def test_a_replaced_invalid_file_is_saved_too(home: Path, content: bytes) -> None:
     (home / "p.db").write_bytes(content)
     restore_backup(home / "copy.db", home / "p.db")
     assert models(home / "p.db") == 0
@@ -375,7 +375,7 @@ def test_a_journal_of_other_labels_makes_room_for_those_of_the_backup(home: Path
     assert finding(home / "p.db").message == "ok"
 
 
-def test_a_journal_that_lacks_labels_is_begun_anew_by_a_repair(home: Path) -> None:
+def test_a_journal_that_lacks_labels_is_rebuilt_by_a_repair(home: Path) -> None:
     flag(home / "p.db")
     journal.path_of(home / "p.db").write_bytes(b"\n")
     flag(home / "p.db")

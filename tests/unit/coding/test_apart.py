@@ -1,4 +1,4 @@
-"""Single tests that people exclude: in no figure from then on, and back in all when that is retracted."""
+"""Single tests excluded by a person: counted in no metric until retracted."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def outcomes(project: Project) -> list[str]:
     return [one.outcomes for one in problems.results(project, suite="base")][:6]
 
 
-def test_a_test_that_is_set_apart_counts_in_no_figure(project: Project) -> None:
+def test_an_excluded_test_counts_in_no_metric(project: Project) -> None:
     before = outcomes(project)
     assert (before[:4], clip(project).passing) == (["ppppp", "ppfpf", "ppfpf", "ppppf"], 1)
     assert exclude_test(project, 1, "base", 4, reason=WHY, by="ines")
@@ -94,7 +94,7 @@ def test_what_is_no_test_or_has_no_reason_is_refused(project: Project, suite: st
         exclude_test(project, 1, suite, position, reason=reason, by="ines")
 
 
-def test_the_command_line_sets_apart_lists_and_takes_back(
+def test_commands_exclude_list_and_restore_tests(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     project = solved_project(tmp_path)
@@ -123,7 +123,7 @@ def test_the_command_line_sets_apart_lists_and_takes_back(
         (("own/clip",), "TASK_ID NUMBER"),
     ],
 )
-def test_what_can_t_be_set_apart_is_refused(
+def test_invalid_exclusions_are_rejected(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],

@@ -1,4 +1,4 @@
-"""How a pass matrix is laid out."""
+"""The layout of a pass matrix."""
 
 from __future__ import annotations
 
@@ -42,6 +42,6 @@ def test_short_outcomes_count_as_not_run_beyond_their_end() -> None:
     assert arrange(["p"], 2).rates == (1.0, None)
 
 
-def test_tests_that_tell_two_apart() -> None:
+def test_distinguishing_tests_of_two_solutions() -> None:
     assert distinguishing_tests("ppfen", "pffpp") == [1, 3]
     assert distinguishing_tests("", "pp") == []

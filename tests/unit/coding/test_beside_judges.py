@@ -1,4 +1,4 @@
-"""Verdicts by execution are verdicts like any other: in one table with a judge's, compared, listed and exported."""
+"""Execution verdicts work like any other: in one table with judges, compared, listed and exported."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project
     made.close()
 
 
-def test_a_judge_and_execution_stand_in_one_accuracy_table(project: Project, server: ScriptedServer) -> None:
+def test_a_judge_and_execution_share_one_accuracy_table(project: Project, server: ScriptedServer) -> None:
     ran(project, "execution", "execution")
     ran(project, "llm-judge", "ice", base_url=server.url, model="m", strategy="ice-score")
     report = accuracy(project, by="source")
@@ -70,7 +70,7 @@ def test_a_judge_and_execution_stand_in_one_accuracy_table(project: Project, ser
     assert (rows["ice", "ours"].accuracy, rows["execution", "theirs"].accuracy) == (2 / 3, 1.0)
 
 
-def test_hash_seeds_that_differ_stand_in_the_queue_of_flips(project: Project) -> None:
+def test_differing_hash_seeds_are_in_the_queue_of_flips(project: Project) -> None:
     ran(project, "execution", "seeds", hash_seeds="2")
     flips = queue(project, "flips")
     rows = flips.rows(flips.ids)

@@ -1,4 +1,4 @@
-"""A solution over which the sandbox died was not run: it is in no share, in none of the places that make one."""
+"""A solution over which the sandbox died was not run: it counts in no share anywhere."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def outcome(program: Program, _: int) -> Execution:
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project]:
-    """Of four solutions one passes, one fails, one has no time for its last test, and the sandbox dies over one."""
+    """Of four solutions one passes, one fails, one times out on its last test, and the sandbox dies over one."""
     monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "own"))
     monkeypatch.setattr(levels, "best_level", lambda *, allow_unsafe: "L3")
     monkeypatch.setattr(
@@ -171,7 +171,7 @@ class DyingSandbox(ActingSandbox):
 
 
 @pytest.mark.parametrize("times", [1, 11])
-def test_an_evolution_goes_on_with_other_problems_and_comes_to_the_same_later(tmp_path: Path, times: int) -> None:
+def test_an_evolution_continues_and_later_gives_the_same_result(tmp_path: Path, times: int) -> None:
     found = []
     for name, sandbox in (("whole", ActingSandbox()), ("died", DyingSandbox(times))):
         (tmp_path / name).mkdir()

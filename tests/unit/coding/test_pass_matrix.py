@@ -1,4 +1,4 @@
-"""Problems and their matrices as screens read them."""
+"""Problems and their pass matrices as read by screens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs that need a folder to write in, or packages, as in BigCodeBench: whatever executes code gives them these."""
+"""Programs that need a scratch folder or packages, as in BigCodeBench: every command that runs code provides them."""
 
 from __future__ import annotations
 
@@ -117,9 +117,7 @@ def test_a_problem_written_anew_may_write(tmp_path: Path, done: Callable[..., An
     assert [(one["passed_tests"], one["tests"]) for one in (closed, opened)] == [(0, 6), (6, 6)]
 
 
-def test_a_size_that_is_none_is_refused_before_anybody_is_asked(
-    tmp_path: Path, done: Callable[..., Any], call: Call
-) -> None:
+def test_an_invalid_size_is_rejected_before_any_request(tmp_path: Path, done: Callable[..., Any], call: Call) -> None:
     path = imported(tmp_path, done, (WRITES, WRONG))
     with scripted(reply) as server:
         for verb in (
@@ -170,7 +168,7 @@ def test_each_suite_of_a_reference_is_run_as_its_own_run_was(tmp_path: Path, don
     done("verify", tmp_path / "p.db", "execution", "--name", "one", "-o", "scratch=2MB")
     done("verify", tmp_path / "p.db", "execution", "--name", "two", "-o", "suite=plus")
     (line,) = map(json.loads, done("code", "select", tmp_path / "p.db").splitlines())
-    # Five of six: the second run has no folder, for nobody.
+    # Five of six: the second run has no scratch folder.
     assert (line["selected"][0], line["scores"]) == ("reference", [0.83, 0.5])
 
 

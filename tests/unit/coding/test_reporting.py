@@ -1,4 +1,4 @@
-"""The report's sections on code: figures are those of the commands, and nothing stands there without figures."""
+"""The code sections of the report: the metrics of the commands, and no section without metrics."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_the_reports_of_other_data_are_what_they_were(tmp_path: Path, call: Call
     assert made.sub("", without) == made.sub("", with_)
 
 
-def test_an_evolution_s_rounds_stand_side_by_side(tmp_path: Path, call: Call) -> None:
+def test_rounds_of_an_evolution_are_columns(tmp_path: Path, call: Call) -> None:
     need_a_sandbox()
     own_project(tmp_path, 1).close()
     database = os.fspath(tmp_path / "p.db")

@@ -1,4 +1,4 @@
-"""Prompts of a user's own: each request is the file with its fields in it, byte for byte, and belongs to the digest."""
+"""Custom prompts: each request is the file with its fields, byte for byte, and part of the digest."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ SOLUTIONS: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("name", ["question", "input", "instruction"])
-def test_tests_are_asked_for_by_the_file_byte_for_byte(call: Call, tmp_path: Path, name: str) -> None:
+def test_requests_for_tests_equal_the_file_byte_for_byte(call: Call, tmp_path: Path, name: str) -> None:
     text = f"{ODD}Write {{count}} for\n{{{name}}}\nTest Cases:\n"
     file = written(tmp_path / "p.txt", text)
     database = imported(call, tmp_path, PROBLEMS)
@@ -102,7 +102,7 @@ def test_a_solution_is_put_in_where_it_is_shown(call: Call, tmp_path: Path) -> N
         )
 
 
-def test_solutions_of_each_kind_and_pools_are_asked_for_by_the_file(
+def test_requests_for_solutions_and_pools_use_the_file(
     call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     right = written(tmp_path / "right.txt", "Right, please.\nQuestion: {question}\n\nAnswer:\n")
@@ -125,7 +125,7 @@ def test_solutions_of_each_kind_and_pools_are_asked_for_by_the_file(
         assert code == 2
 
 
-def test_a_round_is_asked_for_by_its_files_with_the_lists_as_they_are_released(call: Call, tmp_path: Path) -> None:
+def test_requests_of_a_round_use_its_files_and_released_lists(call: Call, tmp_path: Path) -> None:
     project = own_project(tmp_path, 2)
     programs = [text for (text,) in project.database.reader().execute("SELECT text FROM completion_text")]
     project.close()
@@ -250,7 +250,7 @@ def test_what_the_tests_call_is_the_function(tests: list[str], called: str) -> N
         (b"{question}" + b"x" * 300_000, "256 KiB"),
     ],
 )
-def test_a_file_that_can_ask_nothing_is_told_of(tmp_path: Path, content: bytes, told: str) -> None:
+def test_an_unusable_prompt_file_is_reported(tmp_path: Path, content: bytes, told: str) -> None:
     path = tmp_path / "p.txt"
     path.write_bytes(content)
     with pytest.raises(UsageError, match=re.escape(told)):
@@ -259,7 +259,7 @@ def test_a_file_that_can_ask_nothing_is_told_of(tmp_path: Path, content: bytes, 
         read_prompt(tmp_path / "none.txt", "tests")
 
 
-def test_each_thing_is_asked_for_by_one_file(tmp_path: Path) -> None:
+def test_each_kind_has_one_prompt_file(tmp_path: Path) -> None:
     path = written(tmp_path / "p.txt", "{question}")
     with pytest.raises(UsageError, match="two files are prompts for correct"):
         own_prompts([f"correct={path}", f"correct={path}"], ("correct", "incorrect"))

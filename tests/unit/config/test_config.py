@@ -1,4 +1,4 @@
-"""``workbench.toml``: read where it is, and refused with file and field where it is wrong."""
+"""``workbench.toml``: read from its folder, and rejected with file and field if invalid."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from workbench.core.errors import UsageError
 
 
 def written(folder: Path, text: str | bytes) -> Path:
-    """A database's path beside a settings file."""
+    """Write a settings file and return the path of a database next to it."""
     (folder / FILE_NAME).write_bytes(text if isinstance(text, bytes) else text.encode())
     return folder / "p.db"
 

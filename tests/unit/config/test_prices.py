@@ -22,7 +22,7 @@ def at(model: str, profile: str = "vllm") -> ModelServer:
     return ModelServer(profile=profile, base_url="http://h/v1", model=model)
 
 
-def test_list_prices_stand_behind_the_projects_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_project_prices_override_list_prices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WORKBENCH_CONFIG_DIR", str(tmp_path / "own"))
     database = written(tmp_path, '[prices."gpt-5.1"]\ninput = 1\noutput = 2\ndate = 2026-11-01\n')
     servers = [at("gpt-5.1", "openai"), at("gpt-5.2", "openai"), at("gpt-5.4")]

@@ -1,4 +1,4 @@
-"""Reading TOML that somebody else may have written."""
+"""Reading untrusted TOML."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is accepted is remembered for one database, exactly as it was shown, in the user's own folder."""
+"""Trust is stored per database, exactly as shown, in the user's own folder."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_published_prompts_are_trusted_by_their_text(home: Path, tmp_path: Path)
     assert "w_ref.txt" in refused(tmp_path / "p.db", server(), options)
 
 
-def test_what_is_kept_is_the_user_s_alone(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_trust_file_is_private(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOME_KEY", "sk-very-secret")
     accept(tmp_path / "p.db", server())
     (kept,) = home.iterdir()
@@ -110,7 +110,7 @@ def test_what_is_kept_is_the_user_s_alone(home: Path, tmp_path: Path, monkeypatc
     assert kept.read_text().endswith("the server https://one.example/v1 with the key in SOME_KEY\n")
 
 
-def test_a_folder_that_can_not_be_made_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_cannot_be_created_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").touch()
     monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "file"))
     refused(tmp_path / "p.db", server())

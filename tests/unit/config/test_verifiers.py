@@ -1,4 +1,4 @@
-"""``[verifiers.NAME]``: read into options, or refused by file and field while the rest of the file still works."""
+"""``[verifiers.NAME]``: parsed into options, or rejected by file and field while other entries still work."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def written(folder: Path, text: str) -> Path:
 
 
 def problem(folder: Path, text: str, name: str = "bad") -> str:
-    """What is wrong with one entry; the good one beside it is there."""
+    """Return the error of one entry; the valid one is still loaded."""
     found = verifiers(written(folder, f"{text}\n{GOOD}"))
     assert isinstance(found["good"], NamedVerifier)
     error = found[name]
@@ -117,7 +117,7 @@ def test_a_template_stays_inside_the_folder(tmp_path: Path, name: str) -> None:
     assert "not inside the project's folder" in message
 
 
-def test_a_template_that_is_not_there_is_said(tmp_path: Path) -> None:
+def test_a_missing_template_is_reported(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     for name in ("none.toml", "folder", "."):
         assert "there is no file" in problem(tmp_path, f"[verifiers.bad]\nkind = 'k'\nprompt = '{name}'")

@@ -1,4 +1,4 @@
-"""Adding a verifier to a settings file: its own lines change, every other byte stays."""
+"""Adding a verifier to a settings file changes only its own lines."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_the_rest_stays_byte_for_byte(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["workbench.toml"]
 
 
-def test_an_entry_is_replaced_where_it_stands(tmp_path: Path) -> None:
+def test_an_entry_is_replaced_in_place(tmp_path: Path) -> None:
     path = tmp_path / "workbench.toml"
     path.write_text(FILE, encoding="utf-8")
     assert saved(path, "other", model="m") == FILE.replace('kind = "exact"\n', 'kind = "llm-judge"\nmodel = "m"\n')
@@ -83,7 +83,7 @@ def test_a_name_that_is_none_is_refused(tmp_path: Path) -> None:
         saved(tmp_path / "workbench.toml", "a b")
 
 
-def test_a_folder_that_can_not_be_written_is_said(tmp_path: Path) -> None:
+def test_a_read_only_folder_is_reported(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="can't be written"):
         saved(tmp_path / "none" / "workbench.toml")
 

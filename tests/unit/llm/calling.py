@@ -1,4 +1,4 @@
-"""A client with a journal in memory and a clock that is held, for the tests of calls."""
+"""A client with an in-memory journal and a controlled clock, for tests of calls."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FAULTS: dict[str, Scripted] = {
 }
 
 
-def asked(text: str, max_tokens: int | None = None) -> Chat:
+def chat_of(text: str, max_tokens: int | None = None) -> Chat:
     return Chat(messages=(PromptMessage("user", text),), sampling=Sampling(max_tokens=max_tokens))
 
 
@@ -78,12 +78,12 @@ def no_descriptor_left() -> Iterator[None]:
 async def failure_of(caller: Caller, text: str = "q") -> CallFailed:
     async with caller:
         with pytest.raises(CallFailed) as caught:
-            await caller.call(1, "judge", asked(text))
+            await caller.call(1, "judge", chat_of(text))
     return caught.value
 
 
 async def halt_of(caller: Caller, text: str = "q") -> Halt:
     async with caller:
         with pytest.raises(Halt) as caught:
-            await caller.call(1, "judge", asked(text))
+            await caller.call(1, "judge", chat_of(text))
     return caught.value

@@ -1,4 +1,4 @@
-"""A server that refuses all is asked by one call at a time; one that refuses many a minute, so often as it answers."""
+"""The circuit breaker: one probing call at a time for a failing server, and learned rates for a limiting one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def opened(clock: HeldClock, wait: float | None = None) -> Breaker:
     return breaker
 
 
-async def test_refusals_between_replies_hold_nobody_up() -> None:
+async def test_rejections_between_replies_delay_no_call() -> None:
     clock = HeldClock()
     breaker = Breaker(clock)
     for _ in range(10):
@@ -31,7 +31,7 @@ async def test_refusals_between_replies_hold_nobody_up() -> None:
     assert clock.time == 0
 
 
-async def test_refusals_of_a_few_among_many_calls_hold_nobody_up() -> None:
+async def test_few_rejections_among_many_calls_delay_no_call() -> None:
     clock = HeldClock()
     breaker = Breaker(clock)
     for number in range(100):
@@ -51,13 +51,13 @@ async def test_a_reply_to_a_call_made_before_the_refusals_says_nothing_new() -> 
     assert not breaker.is_open
 
 
-async def test_nobody_goes_before_the_time_that_the_server_asks_for() -> None:
+async def test_no_call_is_sent_before_the_retry_time_of_the_server() -> None:
     clock = HeldClock()
     await opened(clock, 540.0).ready()
     assert clock.time >= 540
 
 
-async def test_one_finds_out_for_all() -> None:
+async def test_one_call_probes_for_all() -> None:
     clock = HeldClock()
     breaker = opened(clock)
     gone: list[int] = []
@@ -89,7 +89,7 @@ async def test_one_that_ends_otherwise_lets_another_one_find_out() -> None:
     await another
 
 
-async def test_it_asks_less_and_less_often_up_to_ten_seconds() -> None:
+async def test_probes_back_off_up_to_ten_seconds() -> None:
     clock = HeldClock()
     breaker = opened(clock)
     asked_at = []

@@ -1,4 +1,4 @@
-"""What a run may spend is held, whatever a server says or leaves out."""
+"""The budget of a run holds, whatever a server reports or omits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from tests.servers.memory import HeldClock, MemoryJournal, UsedTokens
 from tests.servers.scripted import Scripted, chat_reply, scripted
-from tests.unit.llm.calling import FAULTS, asked, caller_of, halt_of, in_turn
+from tests.unit.llm.calling import FAULTS, caller_of, chat_of, halt_of, in_turn
 from workbench.llm.caller import Caller, StoredReply
 from workbench.llm.endpoint import Breaker
 from workbench.llm.gate import Budget, CallEstimate, Gate
@@ -27,7 +27,7 @@ async def test_calls_are_never_more_than_the_budget_over_all_starts() -> None:
     journal = MemoryJournal(RunUsed(calls=3))
     with scripted(in_turn(FAULTS["server"], "Yes")) as server:
         async with caller_of(server.url, journal=journal, limits=Limits(max_calls=8)) as caller:
-            calls = [caller.call(item, "judge", asked(f"q{item}")) for item in range(20)]
+            calls = [caller.call(item, "judge", chat_of(f"q{item}")) for item in range(20)]
             results = await asyncio.gather(*calls, return_exceptions=True)
     halts = [result for result in results if isinstance(result, Halt)]
     assert len(server.received) == 5
@@ -39,9 +39,9 @@ async def test_calls_are_never_more_than_the_budget_over_all_starts() -> None:
 async def test_tokens_stop_before_they_are_overspent_and_not_before_they_must() -> None:
     with scripted(lambda _: "Yes") as server:
         async with caller_of(server.url, limits=Limits(max_tokens_total=1000, concurrency=64)) as caller:
-            calls = [caller.call(item, "judge", asked(f"q{item}", 200)) for item in range(20)]
+            calls = [caller.call(item, "judge", chat_of(f"q{item}", 200)) for item in range(20)]
             results = await asyncio.gather(*calls, return_exceptions=True)
-    # Each reply takes 120 tokens and may take some 220: the last that is sent fits whatever it takes.
+    # Each reply takes 120 tokens and at most about 220: the last one sent fits in either case.
     assert sum(isinstance(result, StoredReply) for result in results) == 7
     assert {type(result) for result in results} == {StoredReply, Halt}
     assert used(caller).prompt_tokens + used(caller).completion_tokens <= 1000
@@ -54,7 +54,7 @@ async def test_money_is_reckoned_by_the_price_and_held_to_its_limit() -> None:
     limits = Limits(max_cost=1.0)
     with scripted(lambda _: "Yes") as server:
         async with caller_of(server.url, limits=limits, prices={"m": PRICE}) as caller:
-            calls = [caller.call(item, "judge", asked(f"{item:0400}", 20)) for item in range(20)]
+            calls = [caller.call(item, "judge", chat_of(f"{item:0400}", 20)) for item in range(20)]
             results = await asyncio.gather(*calls, return_exceptions=True)
     answers = [result for result in results if isinstance(result, StoredReply)]
     assert answers[0].reply.usage.cost == pytest.approx(0.14)
@@ -65,30 +65,30 @@ async def test_money_is_reckoned_by_the_price_and_held_to_its_limit() -> None:
 
 @pytest.mark.parametrize("thought", [500.0, 2000.0, 8000.0])
 @pytest.mark.parametrize("thinks", [0, 20])
-async def test_money_holds_whether_thoughts_cost_less_or_more_than_what_is_said(thought: float, thinks: int) -> None:
+async def test_the_money_limit_holds_for_any_price_of_thoughts(thought: float, thinks: int) -> None:
     price = Price(input=1.0, output=2000.0, thought=thought, date="2026-11-01")
     details = {"completion_tokens_details": {"reasoning_tokens": thinks}}
     reply = chat_reply("Yes") | {"usage": {"prompt_tokens": 10, "completion_tokens": 20, **details}}
     limits = Limits(max_cost=0.5, concurrency=64)
     with scripted(lambda _: Scripted(body=reply)) as server:
         async with caller_of(server.url, limits=limits, prices={"m": price}) as caller:
-            calls = [caller.call(item, "judge", asked(f"{item:040}", 20)) for item in range(40)]
+            calls = [caller.call(item, "judge", chat_of(f"{item:040}", 20)) for item in range(40)]
             results = await asyncio.gather(*calls, return_exceptions=True)
     answers = [result for result in results if isinstance(result, StoredReply)]
     assert answers[0].reply.usage.cost == pytest.approx((10 + 20 * (thought if thinks else 2000.0)) / 1e6)
     assert 0.0 < used(caller).cost <= 0.5
 
 
-async def test_a_server_that_says_its_cost_is_believed() -> None:
+async def test_a_reported_cost_is_used() -> None:
     usage = {"prompt_tokens": 10, "completion_tokens": 1, "cost": 0.6}
     with scripted(lambda _: Scripted(body=chat_reply("Yes") | {"usage": usage})) as server:
         async with caller_of(
             server.url, profile="openrouter", limits=Limits(max_cost=1.0), environment={"OPENROUTER_API_KEY": "k"}
         ) as caller:
-            await caller.call(1, "judge", asked("a"))
-            await caller.call(2, "judge", asked("b"))
+            await caller.call(1, "judge", chat_of("a"))
+            await caller.call(2, "judge", chat_of("b"))
             with pytest.raises(Halt, match="budget is used up"):
-                await caller.call(3, "judge", asked("c"))
+                await caller.call(3, "judge", chat_of("c"))
     assert used(caller).cost == pytest.approx(1.2)
 
 
@@ -98,7 +98,7 @@ async def test_a_reply_without_counts_is_held_against_the_budget_as_it_was_estim
     for limits in (Limits(max_tokens_total=1000), Limits(max_cost=1.0)):
         with scripted(lambda _: reply) as server:
             async with caller_of(server.url, limits=limits, prices={"m": PRICE}) as caller:
-                calls = [caller.call(item, "judge", asked(f"{item:0400}", 200)) for item in range(20)]
+                calls = [caller.call(item, "judge", chat_of(f"{item:0400}", 200)) for item in range(20)]
                 results = await asyncio.gather(*calls, return_exceptions=True)
         assert 1 <= len(server.received) < 5
         assert isinstance(results[-1], Halt)
@@ -109,7 +109,7 @@ async def test_more_cached_tokens_than_tokens_earn_nothing() -> None:
     usage = {"prompt_tokens": 100, "completion_tokens": 0, "prompt_tokens_details": {"cached_tokens": 10**8 - 1}}
     with scripted(lambda _: Scripted(body=chat_reply("Yes") | {"usage": usage})) as server:
         async with caller_of(server.url, prices={"m": PRICE}) as caller:
-            reply = (await caller.call(1, "judge", asked("a"))).reply
+            reply = (await caller.call(1, "judge", chat_of("a"))).reply
     assert reply.usage.cost == pytest.approx(0.01)
 
 
@@ -119,9 +119,9 @@ async def test_a_cost_limit_halts_when_a_server_that_should_say_its_cost_does_no
         async with caller_of(
             server.url, profile="openrouter", limits=Limits(max_cost=1.0), environment=environment
         ) as caller:
-            await caller.call(1, "judge", asked("a"))
+            await caller.call(1, "judge", chat_of("a"))
             with pytest.raises(Halt, match="max_cost can't be kept"):
-                await caller.call(2, "judge", asked("b"))
+                await caller.call(2, "judge", chat_of("b"))
     assert len(server.received) == 1
 
 
@@ -135,7 +135,7 @@ async def test_a_cost_limit_without_a_price_halts_before_the_first_call() -> Non
 async def test_an_unknown_cost_is_none_and_counted() -> None:
     with scripted(lambda _: "Yes") as server:
         async with caller_of(server.url) as caller:
-            reply = (await caller.call(1, "judge", asked("a"))).reply
+            reply = (await caller.call(1, "judge", chat_of("a"))).reply
     assert reply.usage == Usage(prompt_tokens=100, completion_tokens=20)
     assert caller.unpriced == 1
 
@@ -149,7 +149,7 @@ async def test_a_call_is_held_by_all_of_its_budgets_or_by_none() -> None:
     both.settle(estimate, Usage(prompt_tokens=1, completion_tokens=1), sent=True)
     with pytest.raises(Halt, match="1 of 1 calls"):
         await both.admit(estimate, breaker)
-    # The refused one is none of the first budget's: four are left there.
+    # The rejected call is not charged to the first budget: four are left there.
     for _ in range(4):
         await own.reserve(estimate)
     for _ in range(4):
@@ -163,7 +163,7 @@ async def test_callers_draw_on_a_shared_budget() -> None:
     with scripted(lambda _: "Yes") as server:
         async with caller_of(server.url, shared=shared) as one, caller_of(server.url, shared=shared) as other:
             calls = [
-                caller.call(n, "judge", asked(f"{name}{n}"))
+                caller.call(n, "judge", chat_of(f"{name}{n}"))
                 for name, caller in (("a", one), ("b", other))
                 for n in range(3)
             ]
@@ -186,7 +186,7 @@ async def test_callers_draw_on_a_shared_budget() -> None:
             510,
             500,
         ),
-        # As xAI does: they are not, and stand in the details and the total.
+        # As xAI does: they are not included, and are listed in the details and the total.
         (
             {
                 "prompt_tokens": 10,
@@ -197,7 +197,7 @@ async def test_callers_draw_on_a_shared_budget() -> None:
             510,
             500,
         ),
-        # In the total alone, in the details alone, beside the others.
+        # Only in the total, only in the details, next to the others.
         ({"prompt_tokens": 10, "completion_tokens": 10, "total_tokens": 520}, 510, 500),
         (
             {"prompt_tokens": 10, "completion_tokens": 10, "completion_tokens_details": {"reasoning_tokens": 500}},
@@ -215,7 +215,7 @@ async def test_thoughts_that_a_server_hides_are_paid_for(usage: Any, completion:
     with scripted(lambda _: Scripted(body=reply)) as server:
         prices = {"m": Price(input=0.0, output=1e6, date="2026-01-01")}
         async with caller_of(server.url, prices=prices) as caller:
-            found = (await caller.call(1, "judge", asked("q", max_tokens=1))).reply.usage
+            found = (await caller.call(1, "judge", chat_of("q", max_tokens=1))).reply.usage
     assert (found.completion_tokens, found.reasoning_tokens) == (completion, reasoning)
     assert found.cost == completion
 
@@ -227,7 +227,7 @@ async def test_thoughts_in_plain_sight_that_nobody_counts_are_estimated() -> Non
     with scripted(lambda _: Scripted(body=reply)) as server:
         prices = {"m": Price(input=0.0, output=1e6, date="2026-01-01")}
         async with caller_of(server.url, prices=prices, limits=limits) as caller:
-            found = (await caller.call(1, "judge", asked("q", max_tokens=1))).reply.usage
+            found = (await caller.call(1, "judge", chat_of("q", max_tokens=1))).reply.usage
             assert (found.completion_tokens, found.reasoning_tokens) == (302, 300)
             with pytest.raises(Halt, match=r"302\.0000 of 100\.0 US dollars"):
-                await caller.call(1, "judge", asked("r", max_tokens=1))
+                await caller.call(1, "judge", chat_of("r", max_tokens=1))

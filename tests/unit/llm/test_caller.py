@@ -1,4 +1,4 @@
-"""One call through everything, against real servers: what is asked how often, what is kept, what ends a run."""
+"""A call through the whole client, against real servers: requests, journal, and what ends a run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from tests.servers.memory import HeldClock, MemoryJournal
 from tests.servers.scripted import Received, Scripted, chat_reply, scripted
-from tests.unit.llm.calling import FAULTS, SECRET, asked, caller_of, failure_of, halt_of, in_turn, no_descriptor_left
+from tests.unit.llm.calling import FAULTS, SECRET, caller_of, chat_of, failure_of, halt_of, in_turn, no_descriptor_left
 from workbench.llm.caller import StoredReply
 from workbench.llm.records import CallFailed, Chat, Halt, PromptMessage, Sampling, Scoring
 from workbench.llm.server import Limits
@@ -22,11 +22,11 @@ async def test_a_call_is_journalled_answered_and_never_made_again() -> None:
     journal = MemoryJournal()
     with scripted(lambda _: "Yes") as server:
         async with caller_of(server.url, journal=journal) as caller:
-            first = await caller.call(7, "judge", asked("q"))
-            again = await caller.call(8, "judge", asked("q"))
-            other = await caller.call(8, "judge", asked("q"), sample=1)
+            first = await caller.call(7, "judge", chat_of("q"))
+            again = await caller.call(8, "judge", chat_of("q"))
+            other = await caller.call(8, "judge", chat_of("q"), sample=1)
         async with caller_of(server.url, journal=journal) as offline:
-            later = await offline.call(9, "judge", asked("q"))
+            later = await offline.call(9, "judge", chat_of("q"))
     assert (first.reply.text, first.reused) == ("Yes", False)
     assert again == later == StoredReply(reply=first.reply, key=first.key, reused=True)
     assert (other.reused, other.key != first.key) == (False, True)
@@ -48,14 +48,14 @@ async def test_the_attempt_is_committed_before_it_is_sent() -> None:
 
     with scripted(lambda _: order.append("came") or "Yes") as server:  # type: ignore[func-returns-value]
         async with caller_of(server.url, journal=Slow()) as caller:
-            await caller.call(1, "judge", asked("q"))
+            await caller.call(1, "judge", chat_of("q"))
     assert order == ["committed", "came"]
 
 
 async def test_equal_calls_at_once_are_one_call() -> None:
     with scripted(lambda _: "Yes") as server:
         async with caller_of(server.url) as caller:
-            answers = await asyncio.gather(*(caller.call(item, "judge", asked("q")) for item in range(20)))
+            answers = await asyncio.gather(*(caller.call(item, "judge", chat_of("q")) for item in range(20)))
     assert len(server.received) == 1
     assert sorted(answer.reused for answer in answers) == [False] + [True] * 19
 
@@ -63,7 +63,7 @@ async def test_equal_calls_at_once_are_one_call() -> None:
 async def test_equal_calls_share_a_failure_too() -> None:
     with scripted(lambda _: Scripted(400, body={"error": {"message": "bad"}})) as server:
         async with caller_of(server.url) as caller:
-            calls = [caller.call(item, "judge", asked("q")) for item in range(5)]
+            calls = [caller.call(item, "judge", chat_of("q")) for item in range(5)]
             failures = await asyncio.gather(*calls, return_exceptions=True)
     assert {type(failure) for failure in failures} == {CallFailed}
     assert len(server.received) == 1
@@ -81,8 +81,8 @@ async def test_who_waits_for_a_cancelled_call_makes_it_himself() -> None:
 
     with scripted(answer) as server:
         async with caller_of(server.url, journal=journal) as caller:
-            first = asyncio.create_task(caller.call(1, "judge", asked("q")))
-            second = asyncio.create_task(caller.call(2, "judge", asked("q")))
+            first = asyncio.create_task(caller.call(1, "judge", chat_of("q")))
+            second = asyncio.create_task(caller.call(2, "judge", chat_of("q")))
             await asyncio.to_thread(came.wait)
             first.cancel()
             answered = await second
@@ -97,7 +97,7 @@ async def test_a_passing_fault_is_repeated_and_its_bytes_are_the_same(code: str)
     journal, clock = MemoryJournal(), HeldClock()
     with scripted(in_turn(FAULTS[code], "Yes")) as server:
         async with caller_of(server.url, journal=journal, clock=clock) as caller:
-            answer = await caller.call(1, "judge", asked("q"))
+            answer = await caller.call(1, "judge", chat_of("q"))
     assert answer.reply.text == "Yes"
     assert journal.states == ["failed", "done"]
     assert (journal.attempts[0].code, dict(caller.errors)) == (code, {code: 1})
@@ -110,17 +110,17 @@ async def test_who_waits_for_a_rate_limit_says_so_once_in_the_servers_words() ->
     limited = Scripted(429, {"Retry-After": "3"}, {"error": {"message": "10 requests a minute are allowed to you"}})
     with scripted(in_turn(limited, limited, "Yes")) as server:
         async with caller_of(server.url, clock=HeldClock()) as caller:
-            await caller.call(1, "judge", asked("q"))
+            await caller.call(1, "judge", chat_of("q"))
     (warning,) = caller.warnings
     assert "limits the rate of calls: they wait" in warning
     assert "10 requests a minute are allowed to you" in warning
 
 
-async def test_a_reply_that_does_not_come_is_a_timeout() -> None:
+async def test_a_missing_reply_is_a_timeout() -> None:
     journal = MemoryJournal()
     with scripted(in_turn(Scripted(hold=threading.Event()), "Yes")) as server:
         async with caller_of(server.url, journal=journal, timeout_s=1.0) as caller:
-            assert (await caller.call(1, "judge", asked("q"))).reply.text == "Yes"
+            assert (await caller.call(1, "judge", chat_of("q"))).reply.text == "Yes"
     # On a busy machine an answer that is there may be late, too.
     *late, last = [attempt.code for attempt in journal.attempts]
     assert (set(late), last) == ({"timeout"}, None)
@@ -135,7 +135,7 @@ async def test_a_reply_that_does_not_come_is_a_timeout() -> None:
         (400, "content_filter", "content_filter"),
     ],
 )
-async def test_a_final_failure_is_asked_once(status: int, message: str, code: str) -> None:
+async def test_a_permanent_failure_is_sent_once(status: int, message: str, code: str) -> None:
     with scripted(lambda _: Scripted(status, body={"error": {"message": message}})) as server:
         failure = await failure_of(caller_of(server.url))
     assert failure.code == code
@@ -143,7 +143,7 @@ async def test_a_final_failure_is_asked_once(status: int, message: str, code: st
     assert len(server.received) == 1
 
 
-async def test_an_item_that_always_fails_is_given_up_alone() -> None:
+async def test_an_item_that_always_fails_affects_no_other() -> None:
     def answer(received: Received) -> str | Scripted:
         return FAULTS["server"] if "bad" in received.body["messages"][0]["content"] else "Yes"
 
@@ -151,12 +151,12 @@ async def test_an_item_that_always_fails_is_given_up_alone() -> None:
     with scripted(answer) as server:
         async with caller_of(server.url, journal=journal) as caller:
             with pytest.raises(CallFailed, match="HTTP 500"):
-                await caller.call(1, "judge", asked("bad"))
-            assert (await caller.call(2, "judge", asked("good"))).reply.text == "Yes"
+                await caller.call(1, "judge", chat_of("bad"))
+            assert (await caller.call(2, "judge", chat_of("good"))).reply.text == "Yes"
     assert journal.states == ["failed"] * 8 + ["done"]
 
 
-async def test_a_filtered_reply_is_kept_and_not_asked_for_again() -> None:
+async def test_a_filtered_reply_is_stored_and_not_requested_again() -> None:
     journal = MemoryJournal()
     with scripted(lambda _: Scripted(body=chat_reply(None, finish_reason="content_filter"))) as server:
         for _ in range(2):
@@ -186,9 +186,9 @@ async def test_a_refusal_of_the_first_call_halts_and_names_the_variable_not_the_
 async def test_after_a_success_such_a_refusal_is_the_items_own() -> None:
     with scripted(in_turn("Yes", Scripted(403, body="not for you"))) as server:
         async with caller_of(server.url) as caller:
-            await caller.call(1, "judge", asked("a"))
+            await caller.call(1, "judge", chat_of("a"))
             with pytest.raises(CallFailed) as caught:
-                await caller.call(2, "judge", asked("b"))
+                await caller.call(2, "judge", chat_of("b"))
     assert caught.value.code == "auth"
 
 
@@ -196,28 +196,28 @@ async def test_a_key_that_was_good_is_tried_once_more_before_the_run_pauses_for_
     clock = HeldClock()
     with scripted(in_turn("Yes", Scripted(401), "Yes", Scripted(401))) as server:
         async with caller_of(server.url, clock=clock) as caller:
-            await caller.call(1, "judge", asked("a"))
+            await caller.call(1, "judge", chat_of("a"))
             # By the clock it was sent when the reply to the first came.
-            assert (await caller.call(2, "judge", asked("b"))).reply.text == "Yes"
+            assert (await caller.call(2, "judge", chat_of("b"))).reply.text == "Yes"
             with pytest.raises(Halt, match="Check the key") as halted:
-                await caller.call(3, "judge", asked("c"))
+                await caller.call(3, "judge", chat_of("c"))
     assert halted.value.code == "auth"
     assert len(server.received) == 5
 
 
-async def test_a_key_that_the_server_quotes_is_not_kept() -> None:
+async def test_a_key_echoed_by_the_server_is_redacted() -> None:
     journal = MemoryJournal()
     with scripted(lambda received: f"You sent {received.headers['authorization']}. Yes") as server:
         async with caller_of(
             server.url, key_variable="MY_KEY", environment={"MY_KEY": SECRET}, journal=journal
         ) as caller:
-            reply = (await caller.call(1, "judge", asked("q"))).reply
+            reply = (await caller.call(1, "judge", chat_of("q"))).reply
     assert reply.text == "You sent Bearer [key]. Yes"
     assert SECRET.encode() not in next(iter(journal.responses.values())).body
 
 
 @pytest.mark.parametrize("key", [SECRET, "a/b+c//secret=", "12345678"])
-async def test_nor_where_it_stands_in_a_header_or_is_spelled_otherwise(key: str) -> None:
+async def test_a_key_in_headers_or_escaped_is_redacted(key: str) -> None:
     def quoting(received: Received) -> Scripted:
         said = received.headers["authorization"].removeprefix("Bearer ")
         body = json.dumps(chat_reply(f"{said} Yes")).replace("/", "\\/").encode()
@@ -226,7 +226,7 @@ async def test_nor_where_it_stands_in_a_header_or_is_spelled_otherwise(key: str)
     journal = MemoryJournal()
     with scripted(quoting) as server:
         async with caller_of(server.url, key_variable="K", environment={"K": key}, journal=journal) as caller:
-            reply = (await caller.call(1, "judge", asked("q"))).reply
+            reply = (await caller.call(1, "judge", chat_of("q"))).reply
     assert reply.text == "[key] Yes"
     kept = next(iter(journal.responses.values()))
     assert (kept.origin, key in " ".join(caller.warnings)) == ("[key]", False)
@@ -258,9 +258,9 @@ async def test_a_profile_looks_for_its_own_variable() -> None:
 async def test_a_spent_quota_halts_even_after_successes(refusal: Scripted) -> None:
     with scripted(in_turn("Yes", refusal)) as server:
         async with caller_of(server.url) as caller:
-            await caller.call(1, "judge", asked("a"))
+            await caller.call(1, "judge", chat_of("a"))
             with pytest.raises(Halt) as caught:
-                await caller.call(2, "judge", asked("b"))
+                await caller.call(2, "judge", chat_of("b"))
     assert caught.value.code == "quota"
     assert len(server.received) == 2
 
@@ -281,11 +281,11 @@ async def test_a_server_that_dies_costs_no_call_that_it_had_taken_its_verdict() 
             scripted(lambda received: Scripted(hold=never) if b'"a"' in received.raw else "Yes")
         )
         async with caller_of(server.url, clock=clock) as caller:
-            taken = asyncio.create_task(caller.call(1, "judge", asked("a")))
+            taken = asyncio.create_task(caller.call(1, "judge", chat_of("a")))
             while not server.received:
                 await asyncio.sleep(0)
             clock.time += 1
-            await caller.call(2, "judge", asked("b"))
+            await caller.call(2, "judge", chat_of("b"))
             clock.time += 1
             alive.close()
             with pytest.raises(Halt, match="can't be reached"):
@@ -297,7 +297,7 @@ async def test_requests_a_minute_are_held() -> None:
     with scripted(lambda _: "Yes") as server:
         async with caller_of(server.url, limits=Limits(rpm=6), clock=clock) as caller:
             for item in range(7):
-                await caller.call(item, "judge", asked(f"q{item}"))
+                await caller.call(item, "judge", chat_of(f"q{item}"))
     assert clock.time >= 60
     assert len(server.received) == 7
 
@@ -306,7 +306,7 @@ async def test_no_more_are_in_flight_than_allowed() -> None:
     release = threading.Event()
     with scripted(lambda _: Scripted(body=chat_reply("Yes"), hold=release)) as server:
         async with caller_of(server.url, limits=Limits(concurrency=5)) as caller:
-            calls = [asyncio.create_task(caller.call(item, "judge", asked(f"q{item}"))) for item in range(12)]
+            calls = [asyncio.create_task(caller.call(item, "judge", chat_of(f"q{item}"))) for item in range(12)]
             while len(server.received) < 5:
                 await asyncio.sleep(0)
             assert (caller.in_flight, caller.limit) == (5, 5)
@@ -315,12 +315,12 @@ async def test_no_more_are_in_flight_than_allowed() -> None:
     assert caller.in_flight == 0
 
 
-async def test_a_server_that_sells_is_begun_with_gently() -> None:
+async def test_commercial_servers_start_with_a_lower_limit() -> None:
     assert caller_of("http://127.0.0.1:9/v1", profile="openai-compatible").limit == 20
     assert caller_of("http://127.0.0.1:9/v1", profile="vllm").limit == 100
 
 
-async def test_scores_come_in_the_order_of_the_texts() -> None:
+async def test_scores_follow_the_order_of_the_texts() -> None:
     with scripted(lambda _: [0.1, 0.9, 0.5]) as server:
         async with caller_of(server.url) as caller:
             request = Scoring(task="rerank", query="q", texts=("a", "b", "c"))
@@ -329,7 +329,7 @@ async def test_scores_come_in_the_order_of_the_texts() -> None:
     assert [received.path for received in server.received] == ["/v1/rerank"]
 
 
-async def test_warnings_are_given_once() -> None:
+async def test_warnings_are_emitted_once() -> None:
     request = Chat(messages=(PromptMessage("user", "x" * 20_000),), sampling=Sampling(top_k=40))
     with scripted(lambda _: "Yes") as server:
         async with caller_of(server.url, profile="ollama") as caller:
@@ -345,7 +345,7 @@ async def test_a_recorded_reply_is_known_as_such() -> None:
     reply = Scripted(headers={"x-workbench-recorded": "a file"}, body=chat_reply("Yes"))
     with scripted(lambda _: reply) as server:
         async with caller_of(server.url, journal=journal) as caller:
-            await caller.call(1, "judge", asked("q"))
+            await caller.call(1, "judge", chat_of("q"))
     assert next(iter(journal.responses.values())).origin == "a file"
 
 
@@ -358,7 +358,7 @@ async def test_a_server_cannot_fill_the_database_with_warnings() -> None:
     with scripted(answer) as server:
         async with caller_of(server.url) as caller:
             for item in range(100):
-                await caller.call(item, "judge", asked(f"q{item}"))
+                await caller.call(item, "judge", chat_of(f"q{item}"))
     assert len(caller.warnings) <= 20
 
 
@@ -367,7 +367,7 @@ async def test_the_environments_proxy_is_not_used(monkeypatch: pytest.MonkeyPatc
         monkeypatch.setenv(name, "http://127.0.0.1:9")
     with scripted(lambda _: "Yes") as server:
         async with caller_of(server.url) as caller:
-            await caller.call(1, "judge", asked("q"))
+            await caller.call(1, "judge", chat_of("q"))
     assert json.loads(server.received[0].raw)["model"] == "m"
 
 
@@ -376,8 +376,8 @@ async def test_what_this_process_lacks_halts_the_run_and_was_never_sent() -> Non
     with scripted(lambda _: "Yes") as server:
         async with caller_of(server.url, journal=journal) as caller:
             with no_descriptor_left(), pytest.raises(Halt) as caught:
-                await caller.call(1, "judge", asked("q"))
+                await caller.call(1, "judge", chat_of("q"))
             assert "can't be reached" not in caught.value.message
             assert (caller.errors, len(server.received)) == ({}, 0)
             # Once there are some, the same caller goes on.
-            assert (await caller.call(1, "judge", asked("q"))).reply.text == "Yes"
+            assert (await caller.call(1, "judge", chat_of("q"))).reply.text == "Yes"

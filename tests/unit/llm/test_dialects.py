@@ -1,4 +1,4 @@
-"""What goes to each kind of server, byte for byte, and what its replies say."""
+"""Requests to each kind of server, byte for byte, and parsing of its replies."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_body_and_headers_of_every_profile(profile: str) -> None:
     assert one.headers(Secrets("secret")) == COMMON | KEYS.get(profile, {"authorization": "Bearer secret"})
 
 
-def test_what_is_not_sent_is_said() -> None:
+def test_unsupported_options_are_reported() -> None:
     notes = {profile: " ".join(build(PROFILES[profile], "m", CHAT).notes) for profile in PROFILES}
     assert {profile for profile, said in notes.items() if "top_k" in said} == {
         "openai-compatible",
@@ -129,7 +129,7 @@ def test_models_that_talk_get_their_temperature(model: str, length: str) -> None
         ("anthropic", "claude-3-7-sonnet-latest", {"max_tokens": 4096}),
     ],
 )
-def test_a_reply_can_be_begun(profile: str, model: str, expected: dict[str, Any]) -> None:
+def test_a_reply_can_be_prefilled(profile: str, model: str, expected: dict[str, Any]) -> None:
     built = build(PROFILES[profile], model, BEGUN)
     body = json.loads(built.body)
     begun = "Answer:" if profile == "anthropic" else "Answer: "
@@ -197,7 +197,7 @@ def test_bodies_and_paths_of_the_scoring_calls(task: Task) -> None:
 
 @pytest.mark.parametrize("task", SCORES)
 @pytest.mark.parametrize("activate", [True, False])
-def test_raw_scores_can_be_asked_for(task: Task, activate: bool) -> None:
+def test_raw_scores_can_be_requested(task: Task, activate: bool) -> None:
     request = Scoring(task=task, query="q", texts=("a",), activate=activate)
     assert json.loads(build(PROFILES["vllm"], "m", request).body)["use_activation"] is activate
 
@@ -222,7 +222,7 @@ def test_scores_are_put_back_in_the_order_of_the_texts(task: Task) -> None:
     assert reply.usage.prompt_tokens == 50
 
 
-def test_of_a_vector_the_last_value_counts_and_the_whole_is_kept() -> None:
+def test_the_last_value_of_a_vector_counts_and_all_are_stored() -> None:
     reply = reading(scores_reply("classify", [[0.25, 0.75], [0.9, 0.1]]), "classify", "vllm")
     assert (reply.scores, reply.activation) == ((0.75, 0.1), "softmax")
     assert reply.vectors == ((0.25, 0.75), (0.9, 0.1))
@@ -309,7 +309,7 @@ def test_counts_in_the_forms_of_gateways(usage: dict[str, Any], counted: Usage) 
     assert reading(chat_reply("Yes") | {"usage": usage}).usage == counted
 
 
-def test_thoughts_are_kept_apart() -> None:
+def test_thoughts_are_separated_from_the_reply() -> None:
     assert reading(chat_reply("Yes", message={"reasoning_content": "hm"})).reasoning == "hm"
     assert reading(chat_reply("Yes", message={"reasoning": "hm"})).reasoning == "hm"
     blocks = [{"type": "thinking", "thinking": "hm", "signature": "x"}, {"type": "text", "text": "Yes"}]
@@ -348,7 +348,7 @@ def test_thoughts_in_any_field_or_part_are_no_reply() -> None:
         {"provider_specific_fields": {"refusal": "No."}},
     ],
 )
-def test_a_refusal_is_one_wherever_it_stands(message: dict[str, Any]) -> None:
+def test_a_refusal_is_recognised_in_every_field(message: dict[str, Any]) -> None:
     reply = reading(chat_reply(None, message=message))
     assert (reply.finish_reason, ending(reply)) == ("refusal", "refused")
 
@@ -391,7 +391,7 @@ def test_what_a_filter_took_has_no_message_or_another_word() -> None:
         ({"finish_reason": "STOP_REASON_MAX_TOKENS"}, "truncated"),
     ],
 )
-def test_a_reason_is_told_in_any_spelling_and_what_is_none_is_no_end(choice: dict[str, Any], ended: str) -> None:
+def test_finish_reasons_are_recognised_in_any_spelling(choice: dict[str, Any], ended: str) -> None:
     assert ending(reading(chat_reply("Yes", **choice))) == ended
 
 
@@ -436,7 +436,7 @@ def test_parts_that_do_not_say_what_they_are_are_text(content: list[Any]) -> Non
 
 
 @pytest.mark.parametrize("reason", ["error", "network_error", "insufficient_system_resource"])
-def test_a_reply_that_the_server_broke_off_is_asked_for_again(reason: str) -> None:
+def test_a_reply_interrupted_by_the_server_is_repeated(reason: str) -> None:
     with pytest.raises(AttemptFailed) as caught:
         reading(chat_reply("Final Judgment: Yes", finish_reason=reason))
     assert caught.value.code == "server"
@@ -457,7 +457,7 @@ def test_anthropics_reasons_in_openais_words(theirs: str, ours: str) -> None:
     assert reading(messages_reply("Yes", theirs), profile="anthropic").finish_reason == ours
 
 
-def test_anthropic_is_told_what_items_share_where_that_is_long_enough() -> None:
+def test_anthropic_requests_mark_a_long_shared_prefix_for_caching() -> None:
     def turns(shared: int) -> Any:
         text = "rules " * 1000 + "data-x one"
         messages = (PromptMessage("system", "Be brief."), PromptMessage("user", text))

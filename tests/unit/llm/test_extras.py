@@ -1,4 +1,4 @@
-"""What goes along with requests by somebody's choice: fields, headers, effort, a key from a file or a program."""
+"""Custom parts of requests: fields, headers, effort, and a key from a file or a program."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from tests.servers.memory import HeldClock, MemoryJournal
 from tests.servers.scripted import Received, scripted
-from tests.unit.llm.calling import NO_LIMITS, SECRET, asked
+from tests.unit.llm.calling import NO_LIMITS, SECRET, chat_of
 from workbench.llm.caller import Caller
 from workbench.llm.records import Chat, Halt, PromptMessage
 from workbench.llm.server import ModelServer
@@ -29,7 +29,7 @@ def judge_on(options: dict[str, str], environment: dict[str, str], journal: Memo
 
 
 async def sent(options: dict[str, str], environment: dict[str, str] | None = None, chat: Chat = CHAT) -> Received:
-    """What a server gets of a call."""
+    """Return the request that a server receives."""
     with scripted(lambda _: "Yes") as server:
         whole = GIVEN | options | {"base_url": server.url}
         async with judge_on(whole, environment or {}, MemoryJournal(), HeldClock()) as caller:
@@ -50,15 +50,15 @@ async def test_fields_of_ones_own_go_before_all_others() -> None:
     assert body["model"] == "m"
 
 
-async def test_effort_stands_where_the_server_looks_for_it() -> None:
-    asked = {"reasoning_effort": "high", "api_key_env": "K"}
-    assert (await body_of(asked))["reasoning_effort"] == "high"
-    assert (await body_of(asked | {"server": "openrouter"}))["reasoning"] == {"effort": "high"}
-    assert (await body_of(asked | {"server": "anthropic"}))["output_config"] == {"effort": "high"}
+async def test_effort_is_in_the_field_of_the_server_kind() -> None:
+    options = {"reasoning_effort": "high", "api_key_env": "K"}
+    assert (await body_of(options))["reasoning_effort"] == "high"
+    assert (await body_of(options | {"server": "openrouter"}))["reasoning"] == {"effort": "high"}
+    assert (await body_of(options | {"server": "anthropic"}))["output_config"] == {"effort": "high"}
 
 
 async def test_the_longest_reply_has_the_name_that_was_chosen() -> None:
-    body = await body_of({"max_tokens_field": "max_new_tokens"}, asked("q", 9))
+    body = await body_of({"max_tokens_field": "max_new_tokens"}, chat_of("q", 9))
     assert (body["max_new_tokens"], "max_tokens" in body) == (9, False)
 
 
@@ -69,7 +69,7 @@ async def test_the_systems_words_open_the_users(server: str) -> None:
     assert "system" not in body
 
 
-async def test_headers_are_sent_and_those_of_variables_are_kept_nowhere() -> None:
+async def test_headers_are_sent_and_secret_ones_not_stored() -> None:
     journal = MemoryJournal()
 
     def quoting(received: Received) -> str:
@@ -79,7 +79,7 @@ async def test_headers_are_sent_and_those_of_variables_are_kept_nowhere() -> Non
     with scripted(quoting) as server:
         options = GIVEN | {"base_url": server.url, "extra_headers": json.dumps(headers)}
         async with judge_on(options, {"GATEWAY": SECRET}, journal, HeldClock()) as caller:
-            reply = (await caller.call(1, "judge", asked("q"))).reply
+            reply = (await caller.call(1, "judge", chat_of("q"))).reply
     assert reply.text == "judges [key]"
     assert SECRET.encode() not in next(iter(journal.responses.values())).body
     config = json.dumps(LlmJudge(**options).config())
@@ -91,11 +91,11 @@ async def test_a_header_whose_variable_is_not_set_halts() -> None:
     options = GIVEN | {"extra_headers": '{"X-Gateway-Key": "$GATEWAY"}'}
     async with judge_on(options, {}, MemoryJournal(), HeldClock()) as caller:
         with pytest.raises(Halt, match="x-gateway-key from GATEWAY") as caught:
-            await caller.call(1, "judge", asked("q"))
+            await caller.call(1, "judge", chat_of("q"))
     assert caught.value.code == "auth"
 
 
-def test_what_may_change_a_reply_tells_judges_apart_and_where_a_key_is_does_not() -> None:
+def test_the_identity_includes_fields_but_not_key_locations() -> None:
     plain = identity(LlmJudge(**GIVEN))
     for name, value in (
         ("extra_body", '{"min_p": 0.1}'),
@@ -153,11 +153,11 @@ async def test_a_key_is_read_of_a_file_and_read_again(tmp_path: Path) -> None:
     with scripted(lambda _: "Yes") as server:
         options = GIVEN | {"base_url": server.url, "api_key_file": os.fspath(path)}
         async with judge_on(options, {"OPENAI_API_KEY": "other"}, journal, clock) as caller:
-            await caller.call(1, "judge", asked("a"))
+            await caller.call(1, "judge", chat_of("a"))
             path.write_text("another-long-key")
-            await caller.call(1, "judge", asked("b"))
+            await caller.call(1, "judge", chat_of("b"))
             clock.time += 301
-            await caller.call(1, "judge", asked("c"))
+            await caller.call(1, "judge", chat_of("c"))
     keys = [received.headers["authorization"] for received in server.received]
     assert keys == [f"Bearer {SECRET}", f"Bearer {SECRET}", "Bearer another-long-key"]
     assert SECRET not in repr(journal.attempts) + repr(options)
@@ -186,7 +186,7 @@ async def test_a_key_that_is_not_there_halts(option: str, value: str, says: str)
         options = GIVEN | {"base_url": server.url, option: value}
         async with judge_on(options, {}, MemoryJournal(), HeldClock()) as caller:
             with pytest.raises(Halt, match=says) as caught:
-                await caller.call(1, "judge", asked("a"))
+                await caller.call(1, "judge", chat_of("a"))
     assert caught.value.code == "auth"
     assert server.received == []
 
@@ -197,7 +197,7 @@ async def test_replies_under_other_headers_are_others() -> None:
         for headers in ({}, {"X-Beta": "a"}, {"X-Beta": "b"}, {"X-Beta": "a"}):
             options = GIVEN | {"base_url": server.url, "extra_headers": json.dumps(headers)}
             async with judge_on(options, {}, journal, HeldClock()) as caller:
-                await caller.call(1, "judge", asked("q"))
+                await caller.call(1, "judge", chat_of("q"))
     assert len(server.received) == 3
 
 

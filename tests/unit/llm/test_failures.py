@@ -1,4 +1,4 @@
-"""Why an attempt failed, how long to wait, when to give up."""
+"""Failures of attempts: classification, waiting times, and giving up."""
 
 from __future__ import annotations
 
@@ -81,10 +81,10 @@ def test_every_class_of_failure(status: int, body: Any, code: str) -> None:
     ],
 )
 def test_a_servers_words_are_one_short_line(body: bytes, words: str | None) -> None:
-    said = error_event(body).words
-    assert words is None or said == words
-    assert len(said) <= 300
-    assert "\n" not in said
+    text = error_event(body).words
+    assert words is None or text == words
+    assert len(text) <= 300
+    assert "\n" not in text
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_a_servers_words_are_one_short_line(body: bytes, words: str | None) -> N
         (429, error("已达到 5 小时的使用上限", code="1308"), "quota"),
         (429, error("该 API 今日调用次数限额已达上限", code="1304"), "quota"),
         (429, error("您的账户已达到速率限制，请您控制请求频率", code="1302"), "rate_limit"),
-        # Gateways of one's own, which print what the SDK said with status 500.
+        # Self-hosted gateways, which print the message of the SDK with status 500.
         (500, {"detail": "Error code: 429 - {'error': {'message': 'Rate limit reached', 'code': 'x'}}"}, "rate_limit"),
         (500, {"detail": "Error code: 429 - {'error': {'code': 'insufficient_quota'}}"}, "quota"),
         (500, {"detail": "Error code: 401 - {'error': {'message': 'Incorrect API key provided: sk-1'}}"}, "auth"),
@@ -130,8 +130,8 @@ def test_a_servers_words_are_one_short_line(body: bytes, words: str | None) -> N
         (400, error("系统检测到输入内容可能包含敏感内容", code="1301"), "content_filter"),
         (446, error("The guardrail checks defined in the config failed.", type="hooks_failed"), "content_filter"),
         # New API's quotas; plans and trials; TGI and Google of what may pass; Gemini's key.
-        *((403, error(said), "quota") for said in ("该令牌额度已用尽", "用户额度不足", "预扣费额度失败")),
-        *((429, error(said), "quota") for said in ("You're out of credits", "usage cap reached", "trial has ended")),
+        *((403, error(text), "quota") for text in ("该令牌额度已用尽", "用户额度不足", "预扣费额度失败")),
+        *((429, error(text), "quota") for text in ("You're out of credits", "usage cap reached", "trial has ended")),
         (429, error("You've hit your session limit · resets 3am"), "quota"),
         (429, error("Too many requests in this session; slow down"), "rate_limit"),
         (424, {"error": "Request failed during generation", "error_type": "generation"}, "server"),
@@ -139,7 +139,7 @@ def test_a_servers_words_are_one_short_line(body: bytes, words: str | None) -> N
         (400, error("API Key not found. Please pass a valid API key."), "auth"),
         # Too much to read, in the words of those who have no code for it: SGLang, Azure, Nova, Cohere on Vertex,
         # Moonshot, Google, OpenAI.
-        *((400, error(said), "context_length") for said in (
+        *((400, error(text), "context_length") for text in (
             "Input length (9000 tokens) exceeds the maximum allowed length (8192 tokens).",
             "Request prompt exceeds the KV memory budget: input_len=90000.",
             "Input tokens exceed the configured limit of 272000 tokens.",
@@ -149,7 +149,7 @@ def test_a_servers_words_are_one_short_line(body: bytes, words: str | None) -> N
             "Request payload size exceeds the limit: 20971520 bytes.",
             "Invalid 'messages[1].content': string too long. Expected a string with maximum length 10485760",
         )),
-        # A limit of what is asked for is the request's own, whatever the item says.
+        # A limit of the request options is a fault of the request, whatever the item contains.
         (400, error("max_completion_tokens is too large: 99999. This model supports at most 8192"), "bad_request"),
         (400, error("Invalid 'user': string too long. Expected a string with maximum length 64"), "bad_request"),
         (400, error("max_tokens exceeds the model's limit of 8192"), "bad_request"),
@@ -196,12 +196,12 @@ def test_an_error_in_the_place_of_a_reply_is_what_it_says(body: Any, code: str) 
 
 NO_KEY: list[Any] = [
     # FastAPI's own, and what its users' tutorials have.
-    *({"detail": said} for said in ("Not authenticated", "Could not validate credentials", "Invalid API key")),
-    *({"detail": said} for said in ("Invalid or missing API Key", "Token has expired", "Authorization header missing")),
+    *({"detail": text} for text in ("Not authenticated", "Could not validate credentials", "Invalid API key")),
+    *({"detail": text} for text in ("Invalid or missing API Key", "Token has expired", "Authorization header missing")),
     {"detail": [{"loc": ["header", "authorization"], "msg": "Field required", "type": "missing"}]},
     {"detail": {"message": "API key is required", "code": "no_key"}},
     # API gateways: Kong, AWS, Apigee, Istio; One API, Baidu, problem details.
-    *({"message": said} for said in ("Unauthorized", "No API key found in request", "Missing Authentication Token")),
+    *({"message": text} for text in ("Unauthorized", "No API key found in request", "Missing Authentication Token")),
     {"message": "The security token included in the request is invalid."},
     {"fault": {"faultstring": "Invalid ApiKey", "detail": {"errorcode": "oauth.v2.InvalidApiKey"}}},
     *({"message": "Jwt is missing"}, {"msg": "RBAC: access denied"}, {"Message": "User is not authorized to do this"}),
@@ -236,15 +236,15 @@ def test_a_refusal_in_plain_words_or_with_a_500() -> None:
     assert classify_response(500, {}, b'{"error":"Unauthorized"}').code == "auth"
 
 
-@pytest.mark.parametrize("said", ["Invalid token count", "max token is invalid", "upstream failed", "no tokens left"])
-def test_what_only_sounds_like_a_key_is_asked_again(said: str) -> None:
+@pytest.mark.parametrize("text", ["Invalid token count", "max token is invalid", "upstream failed", "no tokens left"])
+def test_a_message_that_only_resembles_a_key_error_is_retried(text: str) -> None:
     with pytest.raises(AttemptFailed) as caught:
-        read(json.dumps({"message": said}).encode(), "chat", "openai")
+        read(json.dumps({"message": text}).encode(), "chat", "openai")
     assert caught.value.code == "server"
     assert classify_response(500, {}, json.dumps({"error": "x" * 100 + " unauthorized"}).encode()).code == "server"
 
 
-def test_what_stands_around_a_reply_takes_nothing_from_it() -> None:
+def test_extra_fields_do_not_affect_a_reply() -> None:
     whole = chat_reply("Yes") | {"base_resp": {"status_code": 0, "status_msg": ""}, "message": "ok", "error": {}}
     whole["usage"] = {"input_tokens": 10, "output_tokens": 5}
     reply = read(b"\xef\xbb\xbf" + json.dumps(whole).encode(), "chat", "openai")
@@ -267,7 +267,7 @@ def test_a_reply_in_events_is_called_that() -> None:
         assert caught.value.everywhere
 
 
-def test_an_error_beside_an_empty_list_is_what_it_says() -> None:
+def test_an_error_with_an_empty_list_of_choices_is_an_error() -> None:
     for name in (b"choices", b"content", b"output"):
         for empty in (b"null", b"[]"):
             with pytest.raises(AttemptFailed, match="Invalid API key") as caught:
@@ -275,8 +275,8 @@ def test_an_error_beside_an_empty_list_is_what_it_says() -> None:
             assert caught.value.everywhere
 
 
-def test_what_is_no_reply_is_quoted() -> None:
-    """Tencent's gateway and a misconfigured Lambda answer with status 200, each in a form of its own."""
+def test_an_unknown_reply_is_quoted() -> None:
+    """Tencent's gateway and a misconfigured Lambda answer with status 200, each in another format."""
     for data in ({"Response": {"Error": {"Message": "not in service"}}}, {"statusCode": 401, "body": "not in service"}):
         with pytest.raises(AttemptFailed, match="not in service"):
             read(json.dumps(data).encode(), "chat", "openai")
@@ -318,7 +318,7 @@ def test_an_endless_body_is_read_in_no_time(body: bytes) -> None:
         ({"error": "Too Many Requests", "message": "slower"}, "Too Many Requests: slower"),
     ],
 )
-def test_words_are_found_wherever_they_stand(body: Any, words: str) -> None:
+def test_error_messages_are_found_in_every_field(body: Any, words: str) -> None:
     assert error_event(json.dumps(body).encode()).words == words
 
 
@@ -384,7 +384,7 @@ def test_backoff_doubles_up_to_ten_seconds_and_ends_after_eight_attempts() -> No
     assert waits(*[server()] * 8) == [0.5, 1, 2, 4, 8, 10, 10, None]
 
 
-def test_a_call_is_not_given_up_before_five_identical_failures_in_a_row() -> None:
+def test_a_call_is_abandoned_after_five_identical_failures() -> None:
     mixed = [server(500), server(502)] * 6
     assert None not in waits(*mixed)
     assert waits(*mixed, *[server(500)] * 5).index(None) == len(mixed) + 4

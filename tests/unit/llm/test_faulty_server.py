@@ -1,4 +1,4 @@
-"""A server that fails one attempt in five: nothing is lost and nothing is paid for twice, by the server's own count."""
+"""A server that fails one attempt in five: no item is lost and no call paid twice, by the server's own count."""
 
 from __future__ import annotations
 

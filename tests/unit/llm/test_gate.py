@@ -1,4 +1,4 @@
-"""Requests and tokens a minute, calls in flight, on a clock that the tests hold."""
+"""Rate limits of requests and tokens per minute, and calls in flight, with a controlled clock."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_tokens_stay_under_their_rate_but_for_one_request(requests: list[tuple[i
     asyncio.run(run())
 
 
-async def test_short_replies_do_not_wait_for_the_longest_that_might_have_come() -> None:
+async def test_short_replies_do_not_reserve_the_longest_reply() -> None:
     clock = HeldClock()
     gate = Gate(Limits(tpm=60_000), 1, [], clock)
     for _ in range(100):
@@ -84,7 +84,7 @@ async def test_short_replies_do_not_wait_for_the_longest_that_might_have_come() 
     assert clock.time <= 100 * 120 / 1000 + 1
 
 
-async def test_rates_that_nobody_gave_are_taken_from_the_headers() -> None:
+async def test_unset_rates_are_taken_from_the_headers() -> None:
     clock = HeldClock()
     gate = Gate(Limits(), 1, [], clock)
     await gate.admit(reckoned(1000), Breaker(clock))

@@ -1,4 +1,4 @@
-"""What a reply costs: list prices with their tiers, what the cache saves and takes, and what servers say themselves."""
+"""Costs of replies: list prices with tiers, caching, and costs reported by servers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.servers.scripted import Scripted, chat_reply, messages_reply, scripted
-from tests.unit.llm.calling import asked, caller_of
+from tests.unit.llm.calling import caller_of, chat_of
 from workbench.core.errors import UsageError
 from workbench.llm import prices
 from workbench.llm.dialects import read
@@ -67,11 +67,11 @@ def test_a_price_counts_what_the_cache_saves_and_takes_tiers_and_long_prompts(
 
 
 def test_what_may_have_to_be_put_into_the_cache_is_held() -> None:
-    one = Endpoint(server("vllm", "m"), PRICE, Clock()).prepare(asked("q" * 400, 10), 0).estimate
+    one = Endpoint(server("vllm", "m"), PRICE, Clock()).prepare(chat_of("q" * 400, 10), 0).estimate
     assert one.cost == pytest.approx((one.prompt * 12.5 + 10 * 100) / 1e6)
     extras = RequestExtras(body={"service_tier": "flex"})
     flex = ModelServer(profile="vllm", base_url="http://h/v1", model="m", extras=extras)
-    two = Endpoint(flex, PRICE, Clock()).prepare(asked("q" * 400, 10), 0).estimate
+    two = Endpoint(flex, PRICE, Clock()).prepare(chat_of("q" * 400, 10), 0).estimate
     assert two.cost == pytest.approx((two.prompt * 5 + 10 * 50) / 1e6)
 
 
@@ -124,10 +124,10 @@ async def test_a_proxys_header_says_the_cost_and_holds_the_budget() -> None:
     answer = Scripted(headers={"x-litellm-response-cost": "0.6"}, body=chat_reply("Yes"))
     with scripted(lambda _: answer) as one:
         async with caller_of(one.url, profile="litellm", limits=Limits(max_cost=1.0, concurrency=1)) as caller:
-            assert (await caller.call(1, "judge", asked("a"))).reply.usage.cost == 0.6
-            await caller.call(1, "judge", asked("b"))
+            assert (await caller.call(1, "judge", chat_of("a"))).reply.usage.cost == 0.6
+            await caller.call(1, "judge", chat_of("b"))
             with pytest.raises(Halt, match=r"1\.2000 of 1\.0 US dollars"):
-                await caller.call(1, "judge", asked("c"))
+                await caller.call(1, "judge", chat_of("c"))
     assert len(one.received) == 2
 
 
@@ -208,7 +208,7 @@ def test_what_a_call_may_cost_holds_for_one_that_only_thinks_and_for_one_that_do
     """Perplexity's thoughts are cheaper than its words, Qwen's dearer."""
     price = Price(input=1.0, output=output, thought=thought, date="2026-11-28")
     endpoint = Endpoint(server("dashscope", "m"), price, Clock())
-    assert endpoint.prepare(asked("q", 1000), 0).estimate.cost > 1000 * 50 / 1e6
+    assert endpoint.prepare(chat_of("q", 1000), 0).estimate.cost > 1000 * 50 / 1e6
 
 
 def test_the_table_lists_each_model_where_it_is_sold() -> None:

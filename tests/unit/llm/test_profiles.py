@@ -1,4 +1,4 @@
-"""Which kind of server an address speaks for, and what of an address may be used."""
+"""The kind of server of an address, and valid addresses."""
 
 from __future__ import annotations
 

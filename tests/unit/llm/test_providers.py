@@ -1,4 +1,4 @@
-"""Every kind of server in every case: what becomes of the verdicts, how many calls it takes, what a person is told."""
+"""Every kind of server in every case: verdicts, number of calls, and messages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from tests.servers.memory import HeldClock, MemoryJournal
 from tests.servers.providers import CASES, Provider, providers
 from tests.servers.scripted import Received, Scripted, ScriptedServer, scripted
-from tests.unit.llm.calling import asked
+from tests.unit.llm.calling import chat_of
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.llm.caller import Caller, StoredReply
 from workbench.llm.records import Halt, Reply, Request
@@ -28,7 +28,7 @@ CELLS = [(name, case) for name, one in providers().items() for case in CASES if 
 
 
 class Played:
-    """What came of a case: verdicts, the halt that ended them, and what the server and the clock saw."""
+    """The result of a case: verdicts, the halt that ended them, and the server's and clock's records."""
 
     def __init__(self) -> None:
         self.verdicts: dict[int, Verdict] = {}
@@ -131,7 +131,7 @@ UNCOUNTED = {"gemini": 600, "xai": 220}
 
 
 def billed(provider: Provider, case: str) -> float:
-    """What the server itself takes for a reply, in dollars."""
+    """Return the price of a reply at the server, in dollars."""
     usage = json.loads(provider.answer(case).content()[len(provider.reply.prefix) :])["usage"]
     if "cost" in usage:
         return float(usage["cost"])
@@ -143,7 +143,7 @@ def billed(provider: Provider, case: str) -> float:
 @pytest.mark.few
 @pytest.mark.parametrize("case", ["plain", "thinking"])
 @pytest.mark.parametrize("name", providers())
-async def test_what_a_run_may_cost_is_kept_by_the_servers_own_count(name: str, case: str) -> None:
+async def test_the_money_limit_holds_by_the_server_count(name: str, case: str) -> None:
     provider = providers()[name]
     one = billed(provider, case)
     limits = Limits(max_cost=60 * one, concurrency=4)
@@ -155,7 +155,7 @@ async def test_what_a_run_may_cost_is_kept_by_the_servers_own_count(name: str, c
         servers = {"judge": place}
         journal = MemoryJournal()
         async with Caller(servers, limits, journal, prices, environment, clock=HeldClock()) as caller:
-            calls = [caller.call(item, "judge", asked(f"q{item}", 300)) for item in range(100)]
+            calls = [caller.call(item, "judge", chat_of(f"q{item}", 300)) for item in range(100)]
             results = await asyncio.gather(*calls, return_exceptions=True)
         spent = len(server.received) * one
     assert {type(result) for result in results} == {StoredReply, Halt}

@@ -1,4 +1,4 @@
-"""OpenAI's Responses API: which models are asked by it, what they are sent, and what their replies say."""
+"""OpenAI's Responses API: which models use it, its requests, and its replies."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 
 from tests.servers.memory import HeldClock, MemoryJournal
 from tests.servers.scripted import Received, Scripted, chat_reply, scripted
-from tests.unit.llm.calling import NO_LIMITS, asked
-from tests.unit.llm.test_check import findings, said
+from tests.unit.llm.calling import NO_LIMITS, chat_of
+from tests.unit.llm.test_check import findings, texts_of
 from workbench.llm.caller import Caller
 from workbench.llm.dialects import read
 from workbench.llm.endpoint import Endpoint
@@ -64,7 +64,7 @@ def reply_of(data: Any) -> Reply:
 
 
 async def received_of(chat: Chat = CHAT, **options: str) -> Received:
-    """What a server gets of a call."""
+    """Return the request that a server receives."""
     given = {"server": "openai", "model": "o3-pro", **options}
     with scripted(lambda _: Scripted(body=response(message(output_text("Yes"))))) as server:
         place = server_from({**given, "base_url": server.url})
@@ -88,7 +88,7 @@ async def received_of(chat: Chat = CHAT, **options: str) -> Received:
         *(("gpt-4o-mini", False), ("ft:gpt-4o:me:pro:1", False), ("gpt-5-prompted", False), ("my-production", False)),
     ],
 )
-def test_models_that_have_no_chat_are_asked_by_responses(model: str, is_one: bool) -> None:
+def test_models_without_chat_use_the_responses_api(model: str, is_one: bool) -> None:
     for name in ("openai", "azure"):
         assert (profile_for_model(name, model).dialect == "openai-responses") == is_one
     # Who sells others' models has a chat for each.
@@ -97,7 +97,7 @@ def test_models_that_have_no_chat_are_asked_by_responses(model: str, is_one: boo
     assert profile_for_model("openai-compatible", model, "responses").dialect == "openai-responses"
 
 
-def test_a_dialect_of_its_own_is_kept() -> None:
+def test_a_provider_specific_dialect_cannot_be_overridden() -> None:
     with pytest.raises(ValueError, match="api: Anthropic has its own API"):
         server_from({"base_url": "https://api.anthropic.com", "model": "claude-opus-4-7", "api": "responses"})
     with pytest.raises(ValueError, match="api: it is chat or responses"):
@@ -113,7 +113,7 @@ def test_the_call_belongs_to_a_judges_name_and_to_a_stored_reply() -> None:
     given = {"base_url": "https://api.openai.com/v1", "model": "gpt-4o"}
     chat, other = LlmJudge(**given), LlmJudge(**given, api="responses")
     assert identity(chat) != identity(other)
-    keys = [Endpoint(one.servers()["judge"], None, Clock()).prepare(asked("q"), 0).keys for one in (chat, other)]
+    keys = [Endpoint(one.servers()["judge"], None, Clock()).prepare(chat_of("q"), 0).keys for one in (chat, other)]
     assert not {*keys[0].values()} & {*keys[1].values()}
 
 
@@ -137,8 +137,8 @@ async def test_what_is_sent() -> None:
 
 
 async def test_a_length_below_the_least_is_sent_as_that() -> None:
-    assert (await received_of(asked("q", 10))).body["max_output_tokens"] == 16
-    assert (await received_of(asked("q", 10), max_tokens_field="max_tokens")).body["max_tokens"] == 10
+    assert (await received_of(chat_of("q", 10))).body["max_output_tokens"] == 16
+    assert (await received_of(chat_of("q", 10), max_tokens_field="max_tokens")).body["max_tokens"] == 10
 
 
 async def test_fields_of_ones_own_go_into_the_objects_that_are_there() -> None:
@@ -156,7 +156,7 @@ async def test_fields_of_ones_own_go_into_the_objects_that_are_there() -> None:
     assert (body["tools"], body["store"], "response_format" in body) == (extra["tools"], True, False)
 
 
-async def test_probabilities_are_asked_for_and_read() -> None:
+async def test_probabilities_are_requested_and_read() -> None:
     chat = Chat(messages=CHAT.messages, sampling=Sampling(top_logprobs=2))
     body = (await received_of(chat, model="gpt-4o", api="responses")).body
     assert (body["top_logprobs"], body["include"]) == (2, ["message.output_text.logprobs"])
@@ -188,7 +188,7 @@ async def test_probabilities_are_asked_for_and_read() -> None:
 )
 def test_azures_address(base: str, url: str) -> None:
     endpoint = Endpoint(server_from({"base_url": base, "server": "azure", "model": "my gpt-5-pro"}), None, Clock())
-    prepared = endpoint.prepare(asked("q"), 0)
+    prepared = endpoint.prepare(chat_of("q"), 0)
     assert endpoint.call(prepared).url == url
     assert json.loads(prepared.built.body)["model"] == "my gpt-5-pro"
 
@@ -211,10 +211,10 @@ FORMS: list[tuple[dict[str, Any], str, str | None, str]] = [
     # Thoughts of vLLM and of a server that has words for content; a message without a status.
     (response(REASONING, message(output_text("Yes"))), "Yes", "No", "whole"),
     (response({"type": "message", "role": "assistant", "content": "Yes"}), "Yes", None, "whole"),
-    # What is said on the way is no answer.
+    # Reasoning text is no answer.
     (response(message(output_text("No."), phase="commentary"), message(output_text("Yes"))), "Yes", "No.", "whole"),
     (response(message(output_text("No."), phase="commentary")), "", "No.", "whole"),
-    # Two messages; items that say nothing; tools that somebody gave it.
+    # Two messages; empty items; calls of custom tools.
     (response(message(output_text("One.")), message(output_text("Yes"))), "One.\n\nYes", None, "whole"),
     (response({"type": "web_search_call", "status": "completed"}, message(output_text("Yes"))), "Yes", None, "whole"),
     (response({"type": "function_call", "name": "f", "arguments": "{}"}), "", None, "whole"),
@@ -222,7 +222,7 @@ FORMS: list[tuple[dict[str, Any], str, str | None, str]] = [
     # Refusals, alone and behind words.
     (response(message({"type": "refusal", "refusal": "No, I can't."})), "No, I can't.", None, "refused"),
     (response(message(output_text("Well"), {"type": "refusal", "refusal": "No."})), "Well", None, "refused"),
-    # Cut, filtered, ended for a reason that nobody knows or tells; a whole response with a message that isn't.
+    # Truncated, filtered, ended for an unknown or missing reason; a complete response with an incomplete message.
     (
         response(message(output_text("Yes")), status="incomplete", incomplete_details={"reason": "max_output_tokens"}),
         "Yes",
@@ -286,7 +286,7 @@ def test_what_is_no_reply(data: dict[str, Any], code: str) -> None:
     assert caught.value.code == code
 
 
-# -- What is said where a model is asked by the wrong call.
+# -- Messages when a model is called with the wrong API.
 
 NO_CHAT = [
     (404, "This model is only supported in v1/responses and not in v1/chat/completions.", "Set api=responses"),
@@ -299,11 +299,11 @@ NO_CHAT = [
 async def one_after_the_other(caller: Caller) -> None:
     for number in range(10):
         with suppress(CallFailed):
-            await caller.call(number, "judge", asked(str(number)))
+            await caller.call(number, "judge", chat_of(str(number)))
 
 
 @pytest.mark.parametrize(("status", "words", "advice"), NO_CHAT)
-async def test_a_model_of_the_other_call_is_told_by_its_option(status: int, words: str, advice: str) -> None:
+async def test_a_model_of_the_other_api_is_reported_with_its_option(status: int, words: str, advice: str) -> None:
     error = {"error": {"message": words, "type": "invalid_request_error", "param": "model", "code": None}}
     with scripted(lambda _: Scripted(status, body=error)) as server:
         place = ModelServer(profile="openai", base_url=server.url, model="gpt-x", key_variable="OPENAI_API_KEY")
@@ -313,7 +313,7 @@ async def test_a_model_of_the_other_call_is_told_by_its_option(status: int, word
         assert f"{advice}, then resume the run." in caught.value.message
         assert words in caught.value.message
         found = await findings(server.url)
-    assert advice in said(found, "problem")
+    assert advice in texts_of(found, "problem")
 
 
 async def test_what_is_tried_is_what_will_be_sent() -> None:
@@ -327,9 +327,9 @@ async def test_what_is_tried_is_what_will_be_sent() -> None:
             server.url, profile="openai", model="o3-pro", environment=ENVIRONMENT, key_variable="OPENAI_API_KEY"
         )
     assert [one.path for one in server.received if one.method == "POST"] == ["/v1/responses"]
-    assert "called through OpenAI's Responses API" in said(found, "note")
-    assert "It replies: 'Yes'" in said(found, "good")
+    assert "called through OpenAI's Responses API" in texts_of(found, "note")
+    assert "It replies: 'Yes'" in texts_of(found, "good")
 
 
-def test_a_chat_asked_for_a_response_is_read_as_what_it_is() -> None:
+def test_a_chat_reply_to_a_responses_request_is_read() -> None:
     assert reply_of(chat_reply("Yes")).text == "Yes"

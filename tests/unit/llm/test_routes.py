@@ -1,4 +1,4 @@
-"""How a server is reached: through a proxy that was asked for, by authorities of one's own; packed replies."""
+"""Connections: through a configured proxy, with custom certificate authorities; compressed replies."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ async def got(url: str, **more: Any) -> Received:
         ("utf-8, gzip", gzip.compress(BODY)),
     ],
 )
-async def test_a_packed_reply_is_read_although_nobody_asked_for_it(encoding: str, packed: bytes) -> None:
+async def test_an_unrequested_compressed_reply_is_read(encoding: str, packed: bytes) -> None:
     headers = {"content-encoding": encoding} if encoding else {}
     with scripted(lambda _: Scripted(headers=headers, body=packed)) as server:
         received = await got(f"{server.url}/chat/completions")
@@ -90,7 +90,7 @@ async def test_a_refusal_is_one_although_its_words_cannot_be_read(answer: Script
     assert (failure.code, failure.wait) == ("rate_limit", 7.0)
 
 
-async def test_a_proxy_is_used_where_it_was_asked_for_and_the_environments_only_then(
+async def test_a_proxy_is_used_only_if_configured(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with scripted(lambda _: "Yes") as proxy, scripted(lambda _: "Yes") as server:

@@ -1,4 +1,4 @@
-"""Settings that a kind of server can't be sent, and kinds of servers that nobody named."""
+"""Settings that a kind of server does not support, and unknown kinds of servers."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def listed_by(owner: str) -> dict[str, Any]:
         (listed_by("openai"), None),
     ],
 )
-async def test_an_unknown_servers_kind_is_told_by_its_list_of_models(paths: dict[str, Any], kind: str | None) -> None:
+async def test_the_kind_of_a_server_is_inferred_from_its_model_list(paths: dict[str, Any], kind: str | None) -> None:
     with scripted(answering(paths)) as server:
         found = await check(
             ModelServer(profile="openai-compatible", base_url=server.url, model="m"),

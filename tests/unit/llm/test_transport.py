@@ -1,4 +1,4 @@
-"""Bytes out and back within bounds, whatever the other side does."""
+"""HTTP requests and bounded responses, whatever the other side does."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ async def failure(url: str, *, timeout_s: float = 20.0) -> AttemptFailed:
 
 @contextmanager
 def raw(reply: bytes) -> Iterator[str]:
-    """A server that says some bytes to whoever comes, and hangs up."""
+    """Run a server that sends fixed bytes and closes the connection."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
         def answer() -> None:
@@ -51,7 +51,7 @@ def raw(reply: bytes) -> Iterator[str]:
             thread.join()
 
 
-async def test_a_response_comes_back_as_it_is() -> None:
+async def test_a_response_is_returned_unchanged() -> None:
     with scripted(lambda _: Scripted(418, {"X-Kind": "teapot"}, b"short and stout")) as server:
         received = await sent(server.url)
     assert (received.status, received.headers["x-kind"], received.body) == (418, "teapot", b"short and stout")
@@ -59,7 +59,7 @@ async def test_a_response_comes_back_as_it_is() -> None:
     assert "cookie" not in server.received[0].headers
 
 
-async def test_cookies_are_not_kept() -> None:
+async def test_cookies_are_not_stored() -> None:
     with scripted(lambda _: Scripted(headers={"set-cookie": "a=b"})) as server:
         async with Transport() as transport:
             for _ in range(2):
@@ -74,7 +74,7 @@ async def test_redirects_are_not_followed() -> None:
 
 
 async def test_the_likeliest_tokens_of_a_long_reply_are_read() -> None:
-    """As many as OpenAI tells of a judge's longest reply, in its layout."""
+    """As many as OpenAI sends for the longest reply of a judge, in its layout."""
     token = {"token": " compared", "logprob": -12.345678, "bytes": list(b" compared")}
     logprobs = {"content": [token | {"top_logprobs": [token] * 20}] * 2048, "refusal": None}
     message = {"role": "assistant", "content": "Final Judgment: Yes"}
@@ -182,7 +182,7 @@ async def test_a_fault_of_this_program_is_no_failure_of_the_server(error: Except
                 await transport.send(server.url, {}, b"{}", 20.0, sink=Broken())
 
 
-async def test_a_server_without_tls_where_tls_is_asked_for() -> None:
+async def test_a_server_without_tls_is_reported() -> None:
     with raw(b"HTTP/1.1 400 Bad Request\r\n\r\n") as url:
         found = await failure(url.replace("http:", "https:"))
     assert (found.code, found.unreachable) == ("transport", True)

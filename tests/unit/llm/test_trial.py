@@ -1,4 +1,4 @@
-"""A server that makes every call fail, and one that only takes its time."""
+"""A server that fails every call, and a slow one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from tests.servers.memory import HeldClock, MemoryJournal
 from tests.servers.scripted import Received, Scripted, chat_reply, scripted
-from tests.unit.llm.calling import asked, caller_of, in_turn
+from tests.unit.llm.calling import caller_of, chat_of, in_turn
 from workbench.llm.records import CallFailed, Halt
 from workbench.llm.server import Limits
 
@@ -19,12 +19,12 @@ LONG = Scripted(400, body={"error": {"message": "maximum context length is 8 tok
 
 
 async def outcomes(answer: Any, texts: list[str], together: int = 1, **more: Any) -> list[Any]:
-    """What came of the calls, ``together`` at a time."""
+    """Return the results of calls, ``together`` at a time, and the number of requests."""
     found: list[Any] = []
     with scripted(answer) as server:
         async with caller_of(server.url, clock=HeldClock(), limits=Limits(concurrency=together), **more) as caller:
             for start in range(0, len(texts), together):
-                calls = [caller.call(1, "judge", asked(text)) for text in texts[start : start + together]]
+                calls = [caller.call(1, "judge", chat_of(text)) for text in texts[start : start + together]]
                 found += await asyncio.gather(*calls, return_exceptions=True)
     return [*found, len(server.received)]
 
@@ -99,7 +99,7 @@ async def test_refusals_between_replies_are_the_items_own() -> None:
     assert [type(one).__name__ for one in found].count("CallFailed") == 30
 
 
-async def test_texts_that_are_too_long_may_come_first() -> None:
+async def test_texts_that_are_too_long_may_precede_others() -> None:
     def answer(received: Received) -> str | Scripted:
         return LONG if "long" in received.body["messages"][0]["content"] else "Yes"
 
@@ -125,7 +125,7 @@ async def test_who_loads_or_has_too_much_to_do_is_waited_for(busy: Scripted) -> 
     clock = HeldClock()
     with scripted(in_turn(*[busy] * 40, "Yes")) as server:
         async with caller_of(server.url, clock=clock) as caller:
-            assert (await caller.call(1, "judge", asked("q"))).reply.text == "Yes"
+            assert (await caller.call(1, "judge", chat_of("q"))).reply.text == "Yes"
     assert len(server.received) == 41
     assert "waited for" in caller.warnings[0]
 
@@ -135,7 +135,7 @@ async def test_a_model_that_cannot_be_loaded_is_not_waited_for(message: str) -> 
     with scripted(lambda _: Scripted(500, body={"error": {"message": message}})) as server:
         async with caller_of(server.url) as caller:
             with pytest.raises(CallFailed, match="HTTP 500"):
-                await caller.call(1, "judge", asked("q"))
+                await caller.call(1, "judge", chat_of("q"))
     assert len(server.received) == 8
 
 
@@ -143,7 +143,7 @@ async def test_calls_that_reached_nobody_are_not_what_used_the_budget_up() -> No
     journal = MemoryJournal()
     limits = Limits(max_calls=3, concurrency=20)
     async with caller_of("http://127.0.0.1:9/v1", journal=journal, limits=limits) as caller:
-        calls = [caller.call(n, "judge", asked(f"q{n}")) for n in range(12)]
+        calls = [caller.call(n, "judge", chat_of(f"q{n}")) for n in range(12)]
         found = await asyncio.gather(*calls, return_exceptions=True)
     assert {(one.code, "refused" in one.message) for one in found if isinstance(one, Halt)} == {("transport", True)}
     assert all(isinstance(one, Halt) for one in found)
@@ -154,4 +154,4 @@ async def test_a_budget_that_failures_used_up_says_how_they_failed() -> None:
     with scripted(lambda _: Scripted(500, body={"error": {"message": "CUDA error"}})) as server:
         async with caller_of(server.url, limits=limits) as caller:
             with pytest.raises(Halt, match=r"3 of 3 calls were made.*CUDA error"):
-                await caller.call(1, "judge", asked("q"))
+                await caller.call(1, "judge", chat_of("q"))

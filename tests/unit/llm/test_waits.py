@@ -1,4 +1,4 @@
-"""How long a server asks to wait, and whether a limit that it tells is a minute's."""
+"""Waiting times requested by servers, and limits per minute."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_limits_that_are_used_up_say_when_they_are_whole_again(headers: dict[str
     assert reset_wait(headers, NOW) == (None if seconds is None else pytest.approx(seconds))
 
 
-def told(limit: str, left: str, reset: str) -> dict[str, str]:
+def rate_limit_headers(limit: str, left: str, reset: str) -> dict[str, str]:
     return {
         "x-ratelimit-limit-requests": limit,
         "x-ratelimit-remaining-requests": left,
@@ -113,12 +113,12 @@ def told(limit: str, left: str, reset: str) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("headers", "limit"),
     [
-        (told("5000", "4999", "12ms"), 5000.0),
-        (told("60", "59", "1s"), 60.0),
-        (told("14400", "14370", "2m59.56s"), None),
-        (told("1000", "999", "1m26.4s"), None),
-        (told("200", "199", "7m12s"), None),
-        (told("5000", "5000", "0s"), None),
+        (rate_limit_headers("5000", "4999", "12ms"), 5000.0),
+        (rate_limit_headers("60", "59", "1s"), 60.0),
+        (rate_limit_headers("14400", "14370", "2m59.56s"), None),
+        (rate_limit_headers("1000", "999", "1m26.4s"), None),
+        (rate_limit_headers("200", "199", "7m12s"), None),
+        (rate_limit_headers("5000", "5000", "0s"), None),
         ({"x-ratelimit-limit-requests": "600"}, 600.0),
         ({"anthropic-ratelimit-requests-limit": "50"}, 50.0),
         ({"x-ratelimit-limit-requests": "0"}, None),
@@ -132,7 +132,7 @@ def test_a_days_limit_is_not_taken_for_a_minutes(headers: dict[str, str], limit:
 
 @given(st.text(max_size=40), st.text(max_size=20), st.text(max_size=20))
 def test_any_header_is_a_time_or_nothing(reset: str, limit: str, left: str) -> None:
-    headers = told(limit, left, reset)
+    headers = rate_limit_headers(limit, left, reset)
     for wait in (reset_wait({**headers, "x-ratelimit-remaining-requests": "0"}, NOW), wait_in_words(reset)):
         assert wait is None or wait >= 0
     assert (minute_limit(headers, "requests") or 1.0) > 0

@@ -1,4 +1,4 @@
-"""One proportion measured alone, the way a table measures many groups at once."""
+"""A single proportion, measured as a table measures many groups at once."""
 
 from __future__ import annotations
 

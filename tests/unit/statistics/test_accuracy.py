@@ -1,4 +1,4 @@
-"""The accuracy table: its rows, their order, its JSON, and the published arithmetic."""
+"""The accuracy table: rows, order, JSON, and the published arithmetic."""
 
 from __future__ import annotations
 
@@ -86,14 +86,14 @@ def test_published_averages_are_micro_means_of_the_types(sizes: tuple[int, ...],
     assert round(100 * (average.accuracy or 0), 2) == figures[4]
 
 
-def test_the_row_of_all_items_comes_first_and_untyped_last() -> None:
+def test_all_items_are_the_first_row_and_untyped_the_last() -> None:
     rows = accuracy_rows("v", _columns([(1, 1, 0, 1), (0, 1, 1, 0), (0, 0, 2, 3), (1, 0, 3, 2)]), "forced")
     assert [row.group for row in rows] == [None, "A2", "A10", "B1", "untyped"]
     assert [row.n for row in rows] == [4, 1, 1, 1, 1]
     assert [row.accuracy for row in rows] == [0.5, 0, 1, 0, 1]
 
 
-def test_subtypes_stand_in_the_order_of_their_codes() -> None:
+def test_subtypes_are_sorted_by_code() -> None:
     assert sorted(set(SUBTYPES), key=group_order) == list(SUBTYPES)
 
 
@@ -155,7 +155,7 @@ def test_completions_of_one_question_are_one_cluster_in_each_group() -> None:
 
 
 def _right(rows: list[tuple[int, int, int, int]], protocol: Protocol3) -> tuple[np.ndarray, np.ndarray]:
-    """Which counted rows are right, and their questions, by the words of the definition."""
+    """Return which counted rows are right, and their questions, by definition."""
     right, questions = [], []
     for outcome, gold, question, _ in rows:
         undecided = outcome >= OutcomeCode.ABSTAIN

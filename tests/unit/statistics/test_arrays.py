@@ -1,4 +1,4 @@
-"""Verdicts in the order of the items."""
+"""Aligning verdicts with items."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from workbench.statistics.confusion import align
 
 
 @given(st.lists(st.integers(0, 50)), st.dictionaries(st.integers(0, 50), st.integers(0, 100)))
-def test_every_wanted_key_gets_its_value_or_the_missing_one(wanted: list[int], known: dict[int, int]) -> None:
+def test_every_key_gets_its_value_or_the_default(wanted: list[int], known: dict[int, int]) -> None:
     keys = sorted(known)
     found = align(np.array(wanted, dtype=np.int64), keys, [known[key] for key in keys], np.int8(-1))
     assert found.dtype == np.int8

@@ -1,4 +1,4 @@
-"""The figures of probes, checked by hand."""
+"""Probe metrics, checked by hand."""
 
 from __future__ import annotations
 

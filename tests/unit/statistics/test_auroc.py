@@ -1,4 +1,4 @@
-"""The area under the ROC curve: scikit-learn as the oracle, a group at a time."""
+"""The area under the ROC curve per group, with scikit-learn as the oracle."""
 
 from __future__ import annotations
 

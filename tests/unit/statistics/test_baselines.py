@@ -1,4 +1,4 @@
-"""Baselines: what they say, and what they cannot know."""
+"""Baselines: their verdicts, and the data they must not use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The bootstrap over clusters against the plain way: draw questions, put their items together, compute."""
+"""The cluster bootstrap against a plain one: draw questions, concatenate their items, compute."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ def test_it_is_the_interval_of_drawing_questions_one_by_one(figure: Figure, size
 
 
 @pytest.mark.parametrize("table", [0, 1 << 23])
-def test_large_clusters_come_whole(monkeypatch: pytest.MonkeyPatch, table: int) -> None:
-    """Each question has one kind only, as often as its number says: every sum must be made of such pieces."""
+def test_large_clusters_are_drawn_whole(monkeypatch: pytest.MonkeyPatch, table: int) -> None:
+    """Each question has a single kind, repeated by its number: every sum must consist of such pieces."""
     monkeypatch.setattr(bootstrap, "_MAX_TABLE_CELLS", table)
     sizes = np.array([1, 3, 9, 27])
     kind = question = np.repeat(np.arange(4), sizes)

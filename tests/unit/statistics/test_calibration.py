@@ -1,4 +1,4 @@
-"""Chances of being correct: the error counted by hand, maps against scikit-learn's, intervals against truth."""
+"""Calibration: the error counted by hand, mappings against scikit-learn, intervals against the truth."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_a_map_is_rising_and_gives_chances(method: str) -> None:
 
 
 @pytest.mark.parametrize("method", ["platt", "isotonic"])
-def test_calibrating_brings_overconfident_chances_to_what_comes_true(method: str) -> None:
+def test_calibration_corrects_overconfident_scores(method: str) -> None:
     chance, gold = drawn(4000, sure=0.3)
     fold = np.arange(4000) % 5
     before = calibration_error(chance, gold, equal_mass(chance))

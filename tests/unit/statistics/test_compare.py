@@ -1,4 +1,4 @@
-"""Paired comparison: statsmodels and full enumeration as oracles, figures worked by hand, and what must not matter."""
+"""Paired comparison: statsmodels and full enumeration as oracles, manual values, and invariances."""
 
 from __future__ import annotations
 
@@ -249,7 +249,7 @@ def test_one_question_or_questions_that_go_alike_by_chance_have_no_test_that_tak
 
 @pytest.mark.parametrize(("questions", "share"), [(2, 0.6), (5, 0.6), (10, 0.78), (20, 0.88)])
 def test_where_two_always_differ_the_interval_holds_what_one_share_alone_says(questions: int, share: float) -> None:
-    """What A gains B loses: taken for independent, both shares' errors made intervals that held .83 to .92."""
+    """A's gains are B's losses: treated as independent, their errors gave coverage of only .83 to .92."""
     held = 0.0
     for only_a in range(questions + 1):
         items = [(place < only_a, place >= only_a, place) for place in range(questions)]

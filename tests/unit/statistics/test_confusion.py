@@ -1,4 +1,4 @@
-"""Every row lands in exactly one cell, and the protocol says in which."""
+"""Every row falls into exactly one cell, depending on the protocol."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Correlations of scores with gold labels, and where there are none."""
+"""Correlations of scores with gold labels, and undefined ones."""
 
 from __future__ import annotations
 

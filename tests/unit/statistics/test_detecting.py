@@ -1,4 +1,4 @@
-"""The difference that a paired comparison could show: how often it does, and where none is given."""
+"""The minimum detectable difference of a paired comparison: its power, and when it is undefined."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workbench.statistics.detecting import DIFFERING, FEWEST, detectable
 def drawn(
     size: IntArray, difference: float, discordance: float, correlation: float, generator: np.random.Generator
 ) -> tuple[IntArray, IntArray]:
-    """How many items of each question only A, and only B, judges rightly."""
+    """Draw the numbers of items per question that only A, and only B, judges correctly."""
     share, sharp = max(discordance, difference), (1 - correlation) / correlation
     differ = generator.binomial(size, generator.beta(share * sharp, (1 - share) * sharp, len(size)))
     only_a = generator.binomial(differ, (1 + difference / share) / 2)

@@ -1,4 +1,4 @@
-"""Differences of accuracy, balanced accuracy and MCC: the one-verifier figures, a plain bootstrap, mirrors."""
+"""Differences of accuracy, balanced accuracy and MCC: single-verifier values, a plain bootstrap, symmetry."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def test_order_and_the_questions_names_change_nothing() -> None:
 
 
 def test_balanced_accuracy_is_put_together_from_four_shares() -> None:
-    """Of 40 wrong completions A alone is right on 8 and B alone on 4, of 20 right ones on 5 and 2; a question each."""
+    """Of 40 incorrect completions only A is right on 8 and only B on 4, of 20 correct ones on 5 and 2."""
     cells = [(0, True, False)] * 8 + [(0, False, True)] * 4 + [(0, True, True)] * 28
     cells += [(1, True, False)] * 5 + [(1, False, True)] * 2 + [(1, True, True)] * 13
     items = [Item(gold, a, b, place) for place, (gold, a, b) in enumerate(cells)]
@@ -167,7 +167,7 @@ def test_balanced_accuracy_is_put_together_from_four_shares() -> None:
 @pytest.mark.parametrize("prevalence", [0.03, 0.1, 0.5])
 @pytest.mark.parametrize("questions", [20, 100])
 def test_intervals_hold_where_a_class_is_rare(questions: int, prevalence: float) -> None:
-    """The percentile bootstrap that stood there held balanced accuracy's difference in .73 of such data."""
+    """The former percentile bootstrap covered the difference of balanced accuracy in only 73 % of such data."""
     draw, held, shown = np.random.default_rng([questions, int(100 * prevalence)]), np.zeros(2), 0
     truth = [(0.8 + 0.95 - 0.7 - 0.9) / 2, correlation(prevalence, 0.8, 0.95) - correlation(prevalence, 0.7, 0.9)]
     for _ in range(150):
@@ -236,7 +236,7 @@ def accuracy_rows_of(items: list[Item]) -> list[tuple[float, float]]:
     return found
 
 
-def test_two_that_nearly_never_differ_are_told_apart_more_surely_than_two_that_do() -> None:
+def test_nearly_equal_verifiers_have_narrower_intervals() -> None:
     items = some(240)
     nearly = [item._replace(b=item.a != (place == 7)) for place, item in enumerate(items)]
     widths = [one.ci[1] - one.ci[0] for one in (by_metric(nearly)["mcc"], by_metric(items)["mcc"]) if one.ci]

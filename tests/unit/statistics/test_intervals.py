@@ -1,4 +1,4 @@
-"""Intervals: golden values, statsmodels as the oracle, and what clusters may and may not change."""
+"""Intervals: golden values, statsmodels as the oracle, and the effect of clusters."""
 
 from __future__ import annotations
 

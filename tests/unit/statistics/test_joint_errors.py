@@ -1,4 +1,4 @@
-"""Agreement and errors in common: figures worked by hand, numpy and scikit-learn as oracles, mirrors."""
+"""Agreement and joint errors: manual values, numpy and scikit-learn as oracles, symmetry."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def pair(rows: Rows, protocol: Protocol3 = "forced") -> JudgePair:
 
 
 def repeated(*cells: tuple[int, int, int, int]) -> Rows:
-    """(a, b, gold, how often), each in a question of its own."""
+    """Expand (a, b, gold, count) to rows with distinct questions."""
     rows = [(a, b, gold) for a, b, gold, often in cells for _ in range(often)]
     return [(*row, place % 100) for place, row in enumerate(rows)]
 

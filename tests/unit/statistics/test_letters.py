@@ -1,4 +1,4 @@
-"""Groups that can't be told apart: every pair of equals together, no pair of unequals, and nothing left out."""
+"""Letter groups: every indistinguishable pair shares a group, no distinguishable pair does, none is missing."""
 
 from __future__ import annotations
 

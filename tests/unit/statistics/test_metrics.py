@@ -1,4 +1,4 @@
-"""Figures of a confusion table: by hand, at their edges, and against scikit-learn."""
+"""Metrics of a confusion table: by hand, at the extremes, and against scikit-learn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Adjusted p-values: golden values, definitions, scipy and statsmodels as oracles, and what must not matter."""
+"""Adjusted p-values: golden values, definitions, scipy and statsmodels as oracles, and invariances."""
 
 from __future__ import annotations
 

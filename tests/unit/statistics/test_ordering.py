@@ -1,4 +1,4 @@
-"""Priorities: even splits and unsure scores first, ties by chance, quotas the first of each group."""
+"""Priorities: even splits and uncertain scores first, random ties, quotas of each group."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def entropy(correct: int, votes: int) -> float:
     return -share * log2(share) - (1 - share) * log2(1 - share)
 
 
-def test_the_most_even_split_comes_first_and_no_vote_is_no_split() -> None:
+def test_even_splits_rank_first_and_missing_votes_do_not_count() -> None:
     runs = [
         [YES, YES, YES, YES, UNDECIDED, -1],
         [NO, YES, YES, NO, ERROR, -1],
@@ -67,7 +67,7 @@ def test_scales_do_not_matter_for_the_mean() -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from([0.0, 0.25, 0.5]), st.integers(0, 2**63 - 1)), max_size=30))
-def test_greater_priorities_come_first_and_equal_ones_by_chance(items: list[tuple[float, int]]) -> None:
+def test_higher_priorities_rank_first_with_random_ties(items: list[tuple[float, int]]) -> None:
     priority = np.array([item[0] for item in items])
     order = by_priority(priority, np.array([item[1] for item in items], dtype=np.int64))
     assert sorted(order.tolist()) == list(range(len(items)))

@@ -1,4 +1,4 @@
-"""Pairwise accuracy as VerifyBench defines it, worked by hand."""
+"""Pairwise accuracy as defined by VerifyBench, computed by hand."""
 
 from __future__ import annotations
 

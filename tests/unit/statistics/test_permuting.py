@@ -1,4 +1,4 @@
-"""The permutation test: the whole Fourier transform as the oracle, and how few of its angles are looked at."""
+"""The permutation test: the full Fourier transform as the oracle, and the number of evaluated angles."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_questions_of_one_size_have_the_p_of_the_whole_transform(size: int) -> N
         assert permutation(sums) == pytest.approx(every_angle(sums), abs=WITHIN)
 
 
-def test_one_huge_question_beside_small_ones_has_the_p_of_the_whole_transform() -> None:
+def test_a_huge_question_among_small_ones_has_the_exact_p() -> None:
     sums = np.array([90_001, *np.random.default_rng(0).integers(-3, 4, 500)])
     assert permutation(sums) == pytest.approx(every_angle(sums), abs=WITHIN)
 

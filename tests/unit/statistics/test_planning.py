@@ -1,4 +1,4 @@
-"""The items needed are the fewest whose own interval is narrow enough."""
+"""The planned number of items is the smallest with a narrow enough interval."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Prediction-powered estimates: the paper's formulas by hand, and what predictions can and can't do."""
+"""Prediction-powered estimates: the formulas of the paper by hand, and the limits of predictions."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def test_everything_labelled_is_the_classical_estimate() -> None:
 
 @pytest.mark.parametrize("others", [1, 2, FEWEST - 1])
 def test_few_items_without_labels_move_nothing(others: int) -> None:
-    """That they are predicted alike must not pass for certainty: 20 items can't be right to 95 % where 5 of 19 err."""
+    """Equal predictions are no certainty: 20 items cannot be right to 95 % if 5 of 19 are wrong."""
     truth = np.array([1] * 14 + [0] * 5 + [-1] * others)
     predicted = np.array([0.9] * 14 + [0.1] * 5 + [0.9] * others)
     found = estimate_share(truth, predicted, np.arange(len(truth)))
@@ -211,8 +211,8 @@ def test_strata_weigh_groups_by_their_items() -> None:
 
 @pytest.mark.few(3)
 @pytest.mark.parametrize(("items", "rates"), [(300, (0.925, 0.975)), (600, (0.955, 0.985)), (300, (0.96, 1.0))])
-def test_few_labels_that_stand_for_many_items_are_no_certainty(items: int, rates: tuple[float, float]) -> None:
-    """Half of the items have a sixth of their labels, and errors are so rare that these often show none."""
+def test_few_labels_for_many_items_keep_the_interval_wide(items: int, rates: tuple[float, float]) -> None:
+    """Half of the items have a sixth of the labels, and errors are so rare that these often show none."""
     generator = np.random.default_rng(3)
     stratum, question = np.arange(items) % 2, np.arange(items)
     held = 0

@@ -1,4 +1,4 @@
-"""Rank correlations of a few verifiers: scipy's coefficients, every order looked at, and what so few can't tell."""
+"""Rank correlations of few verifiers: scipy's coefficients, exact enumeration, and the limits of few."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_with_many_the_orders_are_random_and_p_is_never_zero() -> None:
     assert (is_exact(8), orders_of(8), is_exact(9), orders_of(9)) == (True, factorial(8), False, 10_000)
 
 
-def test_random_orders_come_near_scipys_p() -> None:
+def test_random_orders_approximate_the_p_of_scipy() -> None:
     generator = np.random.default_rng(2)
     x = generator.standard_normal(15)
     y = x + 2 * generator.standard_normal(15)

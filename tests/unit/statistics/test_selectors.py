@@ -1,4 +1,4 @@
-"""Best of n against every set of n there is, drawn one by one."""
+"""Best of n against an enumeration of all subsets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Groups against the rest of their scope: brute force, other tests as oracles, and what must not matter."""
+"""Groups against the rest of their scope: brute force, other tests as oracles, and invariances."""
 
 from __future__ import annotations
 
@@ -100,14 +100,14 @@ def test_the_chance_is_that_of_all_ways_to_deal_out_the_label(pieces: list[tuple
     assert set(found) == (groups if len(groups) > 1 else set())
     for group, test in found.items():
         drawn = [place for place, piece in enumerate(pieces) if piece[2] == group]
-        apart = apart_of(pieces)
+        apart = distance_of(pieces)
         ways = [apart(some) for some in combinations(range(len(pieces)), len(drawn))]
         assert test.how == "counted"
         assert test.p == pytest.approx(sum(way >= apart(drawn) - 1e-8 for way in ways) / len(ways), abs=1e-11)
 
 
 def variances(pieces: list[tuple[int, int, int]]) -> list[float]:
-    """Of right items in each piece, where items of a piece are alike as far as these say."""
+    """Return the variance of right items in each piece, given the estimated correlation within pieces."""
     sizes, hits = [size for size, _, _ in pieces], [right for _, right, _ in pieces]
     share = sum(hits) / sum(sizes)
     pairs = sum(share * (1 - share) * m * (m - 1) for m in sizes)
@@ -116,8 +116,8 @@ def variances(pieces: list[tuple[int, int, int]]) -> list[float]:
     return [share * (1 - share) * m * (1 + (m - 1) * alike) for m in sizes]
 
 
-def apart_of(pieces: list[tuple[int, int, int]]) -> Callable[[Sequence[int]], float]:
-    """How far apart some pieces are: their delta over the standard error of so many items of such sizes."""
+def distance_of(pieces: list[tuple[int, int, int]]) -> Callable[[Sequence[int]], float]:
+    """Return a function of pieces: their delta over the standard error for as many items of these sizes."""
     sizes, hits, spread = [size for size, _, _ in pieces], [right for _, right, _ in pieces], variances(pieces)
     share = sum(hits) / sum(sizes)
 
@@ -211,7 +211,7 @@ def test_groups_lie_in_the_scope_of_all_their_items_or_in_none() -> None:
 def test_a_group_without_rest_or_in_several_scopes_has_no_test() -> None:
     size, right = np.array([1, 1, 1, 1, 1]), np.array([1, 0, 1, 1, 0])
     group, scope = np.array([0, 1, 2, 2, 3]), np.array([0, 0, 0, 1, 2])
-    # Group 2 lies in two scopes, group 3 is all there is of its own.
+    # Group 2 is in two scopes, group 3 is the only one in its scope.
     found = of_pieces(size, right, group, scope)
     assert set(found) == {0, 1}
     assert of_pieces(np.array([0, 0]), np.array([0, 0]), np.array([0, 1]), np.array([0, 0])) == {}
@@ -257,7 +257,7 @@ def test_the_permutation_test_of_the_published_counts_takes_a_type_of_two_subtyp
     assert len(distinct) == 68
     q = dict(zip(distinct, benjamini_hochberg(list(distinct.values())), strict=True))
     low = {cell for cell, value in q.items() if value < 0.05 and any(below[cell])}
-    # The same five as with Fisher's test; 16 stands for the two subtypes of strings.
+    # The same five as with Fisher's test; 16 represents both subtypes of strings.
     assert low == {(8, 2), (9, 1), (14, 2), (16, 1), (16, 2)}
 
 
@@ -344,7 +344,7 @@ def test_a_p_value_is_never_zero_and_the_same_for_the_same_seed(monkeypatch: pyt
     assert weak[0] == weak[1] != weak[2]
 
 
-def test_groups_far_apart_have_the_p_of_all_draws_without_any(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_distant_groups_need_no_draws_for_the_same_p(monkeypatch: pytest.MonkeyPatch) -> None:
     draw = np.random.default_rng(3)
     size, group, scope = np.full(1_000, 2), np.repeat([0, 1], [300, 700]), np.zeros(1_000, dtype=np.int64)
     apart = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3)
@@ -368,7 +368,7 @@ def test_groups_far_apart_have_the_p_of_all_draws_without_any(monkeypatch: pytes
     assert drawn[-1].p == 1 / 100
 
 
-def test_in_a_tree_tests_count_only_in_families_that_stand_out() -> None:
+def test_in_a_tree_only_tests_in_significant_families_count() -> None:
     p = [0.001, 0.5, 0.04, 0.6, 0.2, 0.7]
     families = ["a", "a", "b", "b", "c", "c"]
     # Simes: .002, .08, .4; over three families: .006, .12, .4. One family is selected at 5 %.
@@ -395,7 +395,7 @@ def test_q_in_a_tree_is_the_lowest_level_at_which_a_test_is_rejected(
             assert (q <= level) == rejected
 
 
-def test_families_of_one_tree_are_tables_that_stand_out() -> None:
+def test_tables_read_together_form_the_families_of_a_tree() -> None:
     tables = [[0.01, 0.3], [0.02], [0.9, 0.04, 0.5]]
     # Levels .03, .03, .04: all three are selected at 5 %, so that each is tested at 5 %.
     assert across(tables) == [[0.03, 0.3], [0.03], [0.9, 0.04, 0.5]]

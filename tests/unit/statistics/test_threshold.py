@@ -1,4 +1,4 @@
-"""A fitted threshold is as good as any there is, and the highest of the best."""
+"""A fitted threshold is optimal, and the highest among equals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Accuracy at another prevalence: the specification's values, simulation, and edges."""
+"""Accuracy at another prevalence: values of the specification, simulation, and edge cases."""
 
 from __future__ import annotations
 

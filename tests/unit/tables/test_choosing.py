@@ -1,4 +1,4 @@
-"""Tables in part: columns by their headings, rows without baselines, labels."""
+"""Partial tables: columns by heading, rows without baselines, labels."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ TABLE = Table(
 OTHER = Table(caption="Other.", head=(heads("A", "p"),), rows=(row("x", "0.1"),))
 
 
-def test_columns_stand_in_the_order_they_are_asked_for_under_their_own_headings() -> None:
-    said = format_tables([TABLE], TableForm(columns=("verifier", "mcc", "set_1 N"), format="latex"))
-    assert "Verifier & MCC & n" in said
-    assert "exact & 0.5 & 10" in said
-    assert r"\begin{tabular}{lrr}" in said
-    assert r"\multicolumn{3}{l}{\textit{Rules}}" in said
+def test_columns_follow_the_requested_order_with_their_headings() -> None:
+    output = format_tables([TABLE], TableForm(columns=("verifier", "mcc", "set_1 N"), format="latex"))
+    assert "Verifier & MCC & n" in output
+    assert "exact & 0.5 & 10" in output
+    assert r"\begin{tabular}{lrr}" in output
+    assert r"\multicolumn{3}{l}{\textit{Rules}}" in output
 
 
 def test_neighbours_keep_the_heading_over_both() -> None:
-    said = format_tables([TABLE], TableForm(columns=("verifier", "set_1 n", "set 1 95 interval"), format="latex"))
-    assert r"\multicolumn{2}{c}{set\_1}" in said
+    output = format_tables([TABLE], TableForm(columns=("verifier", "set_1 n", "set 1 95 interval"), format="latex"))
+    assert r"\multicolumn{2}{c}{set\_1}" in output
 
 
 def test_an_interval_has_a_short_name() -> None:
@@ -42,26 +42,26 @@ def test_an_interval_has_a_short_name() -> None:
     assert "[0, 1]" in format_tables([plain], TableForm(columns=("ci",)))
 
 
-def test_rows_of_baselines_go_with_what_they_stand_under() -> None:
-    said = format_tables([TABLE], TableForm(no_baselines=True))
-    assert "exact" in said
-    assert "constant" not in said
-    assert "Baselines" not in said
+def test_rows_of_baselines_are_removed_with_their_section() -> None:
+    output = format_tables([TABLE], TableForm(no_baselines=True))
+    assert "exact" in output
+    assert "constant" not in output
+    assert "Baselines" not in output
 
 
 def test_a_table_without_the_columns_is_left_out_and_labels_are_numbered() -> None:
     assert "Other." not in format_tables([TABLE, OTHER], TableForm(columns=("MCC",)))
-    said = format_tables([TABLE, OTHER], TableForm(format="latex", label="tab:a"))
-    assert said.index(r"\label{tab:a}") < said.index(r"\label{tab:a-2}")
+    output = format_tables([TABLE, OTHER], TableForm(format="latex", label="tab:a"))
+    assert output.index(r"\label{tab:a}") < output.index(r"\label{tab:a-2}")
 
 
-def test_an_unknown_column_is_told_with_what_is_like_it() -> None:
+def test_an_unknown_column_gets_a_suggestion() -> None:
     with pytest.raises(UsageError, match=r"no column 'verifer'.*Did you mean 'Verifier'"):
         format_tables([TABLE, OTHER], TableForm(columns=("p", "verifer")))
 
 
 @pytest.mark.parametrize(
-    "said",
+    "options",
     [
         {"format": "csv", "columns": ("a",)},
         {"format": "csv", "no_baselines": True},
@@ -70,6 +70,6 @@ def test_an_unknown_column_is_told_with_what_is_like_it() -> None:
         {"format": "latex", "label": "ä"},
     ],
 )
-def test_what_does_not_go_together_is_refused(said: dict[str, Any]) -> None:
+def test_what_does_not_go_together_is_refused(options: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
-        TableForm(**said)
+        TableForm(**options)

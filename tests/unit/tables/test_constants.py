@@ -1,4 +1,4 @@
-"""Plots of accuracy: against the better constant, on one axis; what has no type is part of none."""
+"""Accuracy plots: relative to the better constant baseline, on one axis, without untyped items."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of tables beside the database."""
+"""Files of tables next to the database."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from workbench.core.errors import FormatError
 from workbench.tables.files import write_next_to
 
 
-def test_a_file_is_written_beside_the_database_and_never_over_another(tmp_path: Path) -> None:
+def test_a_file_is_written_next_to_the_database_without_overwriting(tmp_path: Path) -> None:
     first, second = (write_next_to(tmp_path / "p.db", "errors", ".csv", text) for text in ("a\n", "b\n"))
     assert (first, second) == (tmp_path / "p-errors.csv", tmp_path / "p-errors-2.csv")
     assert (first.read_text("utf-8"), second.read_text("utf-8")) == ("a\n", "b\n")

@@ -1,4 +1,4 @@
-"""What stands in a page is either ours or text."""
+"""Page contents are either trusted markup or escaped text."""
 
 from __future__ import annotations
 
@@ -125,6 +125,6 @@ def test_the_page_allows_itself_its_own_style_and_nothing_else() -> None:
     assert "@import" not in style[1]
 
 
-def test_markup_made_here_stands_and_text_does_not() -> None:
+def test_markup_is_kept_and_text_escaped() -> None:
     assert element("b", Markup("<i>x</i>"), "<i>") == "<b><i>x</i>&lt;i&gt;</b>"
     assert text("a\x1bb\ud800") == "a␛b⟨U+D800⟩"

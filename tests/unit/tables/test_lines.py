@@ -1,4 +1,4 @@
-"""Plots of lines, as drawings and as text: data is never markup, and every figure is there."""
+"""Line plots, as drawings and as text: data is never markup, and every value is present."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Markdown in which data is text for every reader of Markdown."""
+"""Markdown tables whose data is text for every Markdown renderer."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from workbench.tables.markdown import escaped, markdown, markdown_table
 
 
 def tokens(text: str) -> list[Token]:
-    """What a reader with tables, links and raw HTML makes of it."""
+    """Parse as a renderer with tables, links and raw HTML."""
     found = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).parse(text)
     return [inner for token in found for inner in [token, *(token.children or [])]]
 

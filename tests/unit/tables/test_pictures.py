@@ -45,7 +45,7 @@ def test_what_a_person_has_set_for_their_plots_changes_nothing() -> None:
         assert mpl.rcParams["font.size"] == 30
 
 
-def test_nothing_is_told_by_colour_alone() -> None:
+def test_no_information_is_in_colour_alone() -> None:
     for drawn in PICTURES.values():
         svg = draw_picture(drawn, ["svg"])["svg"].decode()
         colours = {part[:7] for part in svg.split("#") if len(part) > 6 and part[6] in '";'}

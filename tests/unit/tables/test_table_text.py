@@ -34,7 +34,7 @@ def test_plain_text_is_aligned() -> None:
     )
 
 
-def test_csv_has_numbers_and_a_column_for_what_rows_stand_under() -> None:
+def test_csv_has_numbers_and_a_section_column() -> None:
     assert list(csv.reader(io.StringIO(csv_table(TABLE)))) == [
         ["section", "Name", "set_1 n", "set_1 Acc", "set_1 Acc +/-"],
         ["Rules", "a & b_1", "1000", "97.60", ""],

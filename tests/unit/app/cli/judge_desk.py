@@ -1,4 +1,4 @@
-"""A project on the real command line, a scripted model server, and rows that nobody means well with."""
+"""A project driven by the real commands, a scripted model server, and malicious rows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FAKE_VERDICTS = (
 
 
 def row(name: str, question: str, reference: str, completion: str, **more: Any) -> dict[str, Any]:
-    """A row whose texts stand on both sides of ``question-of-<name>`` and so on, which nothing else holds."""
+    """Make a row whose texts appear on both sides of a unique marker ``question-of-<name>`` and so on."""
     texts = {"question": question, "reference": reference, "completion": completion}
     marked = {kind: f"{text}{kind}-of-{name}{text}" for kind, text in texts.items()}
     return {"question_id": f"q-{name}", "completion_id": name, **marked, **more}
@@ -58,8 +58,8 @@ HOSTILE = [
 """None holds a chat-control token, so that all of them go out to the byte."""
 
 
-class Said(NamedTuple):
-    """What a command ended with."""
+class CommandResult(NamedTuple):
+    """The result of a command."""
 
     code: int
     out: str
@@ -72,15 +72,15 @@ class Said(NamedTuple):
 
 
 class Desk:
-    """A database in a folder of its own and a server; commands run in this process, runs in their own."""
+    """A database in its own folder and a server; commands run in this process, runs in separate ones."""
 
     def __init__(self, folder: Path, server: ScriptedServer) -> None:
         self.folder = folder
         self.server = server
         self.database = str(folder / "p.db")
-        self.said: list[Said] = []
+        self.said: list[CommandResult] = []
 
-    def workbench(self, verb: str, *arguments: str) -> Said:
+    def workbench(self, verb: str, *arguments: str) -> CommandResult:
         bytes_of = BytesIO(), BytesIO()
         out, err = (TextIOWrapper(stream, encoding="utf-8", write_through=True) for stream in bytes_of)
         code: Any = 0
@@ -91,7 +91,7 @@ class Desk:
             except SystemExit as end:
                 code = end.code
         texts = (stream.getvalue().decode() for stream in bytes_of)
-        self.said.append(Said(code or 0, *texts))
+        self.said.append(CommandResult(code or 0, *texts))
         return self.said[-1]
 
     def add(self, dataset: str, rows: Iterable[dict[str, Any]]) -> Any:
@@ -99,7 +99,7 @@ class Desk:
         file.write_text("".join(json.dumps(one) + "\n" for one in rows))
         return json.loads(self.workbench("import", str(file), "--dataset", dataset, "--json").out)
 
-    def judge(self, name: str, dataset: str, *more: str, **options: str) -> Said:
+    def judge(self, name: str, dataset: str, *more: str, **options: str) -> CommandResult:
         """Run a judge named ``name`` that asks for a model ``name``, unless the options say otherwise."""
         chosen = {"base_url": self.server.url, "model": name, "api_key_env": VARIABLE, **options}
         words = [word for option, value in chosen.items() for word in ("-o", f"{option}={value}")]

@@ -53,7 +53,7 @@ def document(*arguments: str) -> Any:
     return found
 
 
-def test_a_crossing_has_its_parts_beside_its_name(database: str) -> None:
+def test_a_crossing_lists_its_parts_and_its_name(database: str) -> None:
     found = document(database, "--by", "subtype,source")
     groups = {row["group"]: row["groups"] for row in found["rows"] if row["verifier"] == "often"}
     assert groups.pop(None) == []
@@ -110,7 +110,7 @@ def test_another_prevalence(database: str) -> None:
     assert "Accuracy to expect where 0.25 of completions are correct" in " ".join(text.split())
 
 
-def test_intervals_of_mcc_and_balanced_accuracy_come_at_once(database: str) -> None:
+def test_mcc_and_balanced_accuracy_have_intervals_by_default(database: str) -> None:
     (row, *_) = document(database, "--verifier", "often")["rows"]
     for name in ("mcc", "balanced_accuracy"):
         low, high = row[f"{name}_ci"]
@@ -125,7 +125,7 @@ def test_csv_is_one_format_among_others(database: str) -> None:
     assert "| verifier | group |" in printed(database, "--long", "--format", "markdown")
 
 
-def test_verifiers_by_type_come_first_with_the_weakest_and_what_that_says(database: str) -> None:
+def test_the_first_table_has_verifiers_by_type_with_the_weakest_marked(database: str) -> None:
     said = printed(database, "--sort", "accuracy")
     head, first, second, *_ = said.split("\n\n")[1].splitlines()
     assert head.split() == ["verifier", "A", "B", "all", "95", "%", "interval", "MCC", "n", "?"]
@@ -140,9 +140,9 @@ def test_verifiers_by_type_come_first_with_the_weakest_and_what_that_says(databa
     assert max(map(len, said.splitlines())) <= 100
 
 
-@pytest.mark.parametrize("asked", [("--long",), ("--by", "domain")])
-def test_every_figure_is_shown_where_more_is_asked_for(database: str, asked: tuple[str, ...]) -> None:
-    said = printed(database, *asked)
+@pytest.mark.parametrize("options", [("--long",), ("--by", "domain")])
+def test_options_for_more_detail_show_every_metric(database: str, options: tuple[str, ...]) -> None:
+    said = printed(database, *options)
     assert "all (micro)" in said
     assert "↓" not in said
     assert [row["group"] for row in document(database)["rows"]] == [None] * 5

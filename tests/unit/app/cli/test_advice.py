@@ -1,4 +1,4 @@
-"""Commands that messages advise: they can be run as they stand, whatever the files are called."""
+"""Commands suggested in messages can be run as printed, whatever the file names."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ _DOCUMENTED = {"schemas.py"}
 
 
 def _texts(node: ast.AST) -> Iterator[str]:
-    """The texts of a program that somebody may read, each whole, with a 1 for what is put into it."""
+    """Yield the user-visible strings of a program, with a 1 for each interpolated value."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         yield node.value
     elif isinstance(node, ast.JoinedStr):

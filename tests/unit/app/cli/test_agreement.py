@@ -1,4 +1,4 @@
-"""``workbench agreement``: the shape scripts depend on, exit codes, refused lines, and a million ratings."""
+"""``workbench agreement``: JSON shape, exit codes, rejected lines, and a million ratings."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_a_database_has_the_same_shape(database: Path) -> None:
     assert document(database, "--task", "type", "--coarse")["percent_agreement"] == 1
 
 
-def test_bad_lines_are_told_with_their_place_and_the_rest_is_used(ratings: Path) -> None:
+def test_bad_lines_are_reported_and_the_others_used(ratings: Path) -> None:
     clean = document("--from", ratings)
     with ratings.open("a") as file:
         file.write('nonsense\n{"item": 0, "annotator": "observer 0", "value": 3}\n{"item": 1, "annotator": "x"}\n')
@@ -172,7 +172,7 @@ def test_what_makes_no_sense_is_wrong_usage(ratings: Path, database: Path, argum
     assert "Traceback" not in done.stderr
 
 
-def test_the_text_names_everything_beside_the_figures(database: Path) -> None:
+def test_the_text_names_every_metric_and_its_context(database: Path) -> None:
     text = workbench(database).stdout
     for part in (
         "agreement %",

@@ -1,4 +1,4 @@
-"""Building sets as scripts do it: documents, exit codes, and that set=NAME works wherever --where does."""
+"""Building benchmarks from scripts: JSON documents, exit codes, and set=NAME wherever --where works."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def database(tmp_path: Path) -> Path:
 
 
 def document(call: Call, kind: str, *arguments: object) -> Any:
-    """What a command prints with --json, which is as its schema says."""
+    """Run a command with --json, validate the output and return it."""
     code, out, error = call(*arguments, "--json")
     assert code == 0, error
     found = json.loads(out)
@@ -66,7 +66,7 @@ def test_the_commands_of_the_guide_work(call: Call, tmp_path: Path) -> None:
 
 
 def judge(path: Path, name: str) -> None:
-    """What ``workbench verify`` does, without a process of its own."""
+    """Store the run that ``workbench verify`` would make, in this process."""
     project = open_project(path)
     verifier = cast("Verifier", Registry().load(name, {}))
     items = [row[0] for row in project.database.reader().execute("SELECT id FROM completions ORDER BY id")]
@@ -179,17 +179,17 @@ def test_a_set_is_a_condition_wherever_there_are_conditions(
     add_texts(database)
     assert call("build", database, "balanced", "--per-type", "1")[0] == 0
 
-    def said(command: str, *arguments: object) -> Any:
+    def run_command(command: str, *arguments: object) -> Any:
         code, out, error = call(command, database, *arguments, "--where", "set=balanced@1", "--json")
         assert code == 0, error
         return json.loads(out)
 
-    gold = said("accuracy", "--verifier", "a")["gold"]
+    gold = run_command("accuracy", "--verifier", "a")["gold"]
     assert gold["agreed"] + gold["adjudicated"] == 4
-    held = {row["completion_id"] for row in said("disagreements", "--queue", "verifiers")}
-    assert len({row["completion_id"] for row in said("disagreements", "--queue", "verifier-gold")} | held) <= 4
-    assert said("assign", "--annotators", "x,y", "--final-too")["assigned"] == 8
-    assert said("verify", "exact", "--detach")["items"] == 4
+    held = {row["completion_id"] for row in run_command("disagreements", "--queue", "verifiers")}
+    assert len({row["completion_id"] for row in run_command("disagreements", "--queue", "verifier-gold")} | held) <= 4
+    assert run_command("assign", "--annotators", "x,y", "--final-too")["assigned"] == 8
+    assert run_command("verify", "exact", "--detach")["items"] == 4
     code, _, error = call("export", database, tmp_path / "set.csv", "--format", "csv", "--where", "set=balanced")
     assert code == 0, error
     assert len((tmp_path / "set.csv").read_bytes().splitlines()) == 5
@@ -203,7 +203,7 @@ def add_texts(database: Path) -> None:
     project.close()
 
 
-def test_a_later_run_is_told_of(call: Call, database: Path) -> None:
+def test_a_later_run_is_reported(call: Call, database: Path) -> None:
     call("build", database, "picks", "--judge", "a", "--each", "1")
     project = open_project(database)
     add_later_run(project, "a", "----" * 6)

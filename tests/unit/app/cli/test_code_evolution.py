@@ -1,4 +1,4 @@
-"""Evolution, representatives and duplicates as scripts use them: documents, lines, files and exit codes."""
+"""Evolution, representatives and duplicates from scripts: JSON documents, lines, files and exit codes."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_only_some_problems_evolve(call: Call, database: Path, server: ScriptedS
     ],
     ids=["no-model", "none", "no-server", "taken", "option", "rounds", "dataset"],
 )
-def test_what_is_wrong_is_said_and_nothing_is_begun(
+def test_invalid_usage_is_reported_and_starts_nothing(
     call: Call, database: Path, more: tuple[str, ...], message: str
 ) -> None:
     code, out, err = call("evolve", database, *more)
@@ -161,7 +161,7 @@ def test_named_cases_in_one_document_are_read_and_seeded(call: Call, tmp_path: P
 
 
 @pytest.mark.real_data
-def test_the_shared_cases_come_out_as_released(call: Call, shared_data: Path) -> None:
+def test_the_shared_cases_give_the_released_results(call: Call, shared_data: Path) -> None:
     path = shared_data / "code/evolve_select_cases.json"
     cases = json.loads(path.read_text())
     for mode in ("adversarial", "discriminative"):

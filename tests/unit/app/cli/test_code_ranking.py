@@ -1,4 +1,4 @@
-"""Selection, ranking metrics, saturation, pass@k and histograms as scripts use them: documents and exit codes."""
+"""Selection, ranking metrics, saturation, pass@k and histograms from scripts: documents and exit codes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``code results`` as scripts use it: lines, exit codes, and a reader that has seen enough."""
+"""``code results`` from scripts: lines, exit codes, and a closed pipe."""
 
 from __future__ import annotations
 
@@ -87,9 +87,7 @@ def test_every_solution_has_a_line_in_the_order_of_import(project: Project, resu
     assert err == "Left out: 2 solutions that run 1 has not run: it is at 2 of 4.\n"
 
 
-def test_a_solution_that_was_not_run_never_stands_there_as_one_that_fails(
-    project: Project, results: Results, tmp_path: Path
-) -> None:
+def test_an_unrun_solution_is_not_listed_as_failing(project: Project, results: Results, tmp_path: Path) -> None:
     put_run(project, "execution", {1: "pp"})
     put_run(project, "more", {}, "plus")
     _, lines, err = results()
@@ -144,7 +142,7 @@ def test_outcomes_are_a_table_of_the_export(project: Project, results: Results, 
     assert export(project, some).written == 1
 
 
-def test_verifiers_come_one_after_the_other_and_can_be_chosen(project: Project, results: Results) -> None:
+def test_results_are_grouped_by_verifier_and_can_be_filtered(project: Project, results: Results) -> None:
     first = put_run(project, "execution", {1: "pp"})
     put_run(project, "more", {1: "p"}, "plus")
     _, lines, _ = results("--where", "completion_id=add/0")
@@ -165,7 +163,7 @@ def test_verifiers_come_one_after_the_other_and_can_be_chosen(project: Project, 
         (["--run", "7"], "no run 7"),
     ],
 )
-def test_what_is_not_there_is_said(project: Project, results: Results, arguments: list[str], message: str) -> None:
+def test_unknown_names_are_reported(project: Project, results: Results, arguments: list[str], message: str) -> None:
     with project.database.write() as connection:
         bound_run(connection, "exact", exact(), {})
     code, lines, err = results(*arguments)
@@ -173,7 +171,7 @@ def test_what_is_not_there_is_said(project: Project, results: Results, arguments
     assert message in err
 
 
-def test_an_unknown_suite_is_said(project: Project, results: Results) -> None:
+def test_an_unknown_suite_is_reported(project: Project, results: Results) -> None:
     put_run(project, "execution", {1: "pp"})
     code, _, err = results("--suite", "plus")
     assert code == 2

@@ -1,4 +1,4 @@
-"""``best-of``, ``downstream`` and ``estimate`` on the command line: one JSON document each, or words."""
+"""``best-of``, ``downstream`` and ``estimate`` on the command line: one JSON document each, or text."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_estimate(database: str) -> None:
     assert "random sample" in text
 
 
-def test_what_can_not_be_done_is_said(database: str) -> None:
+def test_impossible_requests_show_an_error(database: str) -> None:
     for arguments, words in (
         (("best-of", database, "--verifier", "nobody"), "No complete run of 'nobody'"),
         (("estimate", database, "rules", "--predictor", "rules"), "rules can't predict its own accuracy"),

@@ -1,4 +1,4 @@
-"""``workbench complete``: what it prints, what it exits with, and that a kill or Ctrl-C loses nothing."""
+"""``workbench complete``: its output and exit codes, and kills or Ctrl-C without loss."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def pool(folder: Path) -> Project:
     return make_drawn_pool(folder, [f"What is {number}?" for number in range(QUESTIONS)])
 
 
-def said(model: str, question: str) -> str:
+def completion_text(model: str, question: str) -> str:
     return f"{model}: {question}"
 
 
 def test_a_plan_from_dry_run_to_done(project: Project, call: Call) -> None:
-    with scripted(answering(said)) as server:
+    with scripted(answering(completion_text)) as server:
         file = write_plan(project.path.parent, server.url, {"a": "rpm = 60000", "b": ""})
         code, out, _ = call("complete", project.path, file, "--dry-run")
         assert code == 0
@@ -69,7 +69,7 @@ def test_a_plan_from_dry_run_to_done(project: Project, call: Call) -> None:
 
 
 def test_a_model_without_a_plan(project: Project, call: Call) -> None:
-    with scripted(answering(said)) as server:
+    with scripted(answering(completion_text)) as server:
         given = ("--set", "draw", "--model", "a", "-o", f"base_url={server.url}", "-o", "temperature=1", "-n", 2)
         code, out, err = call("complete", project.path, *given)
     assert (code, err) == (0, "")
@@ -85,7 +85,7 @@ def test_a_model_without_a_plan(project: Project, call: Call) -> None:
         assert message in err
 
 
-def test_what_failed_is_said_and_exits_so(project: Project, call: Call) -> None:
+def test_failures_are_reported_and_set_the_exit_code(project: Project, call: Call) -> None:
     def answer(model: str, question: str) -> str | Scripted:
         if model == "b":
             return Scripted(401, body={"error": {"message": "\x1b[31mno"}})
@@ -138,10 +138,10 @@ def test_ctrl_c_keeps_what_was_answered(project: Project, call: Call) -> None:
 def test_ctrl_c_says_that_it_waits_for_calls_in_flight(
     project: Project, call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said, heard = list[str](), threading.Event()
+    completion_text, heard = list[str](), threading.Event()
 
     def line(words: str) -> None:
-        said.append(words)
+        completion_text.append(words)
         if "stopping" in words:
             heard.set()
 
@@ -155,13 +155,13 @@ def test_ctrl_c_says_that_it_waits_for_calls_in_flight(
         file = write_plan(project.path.parent, server.url, {"a": "concurrency = 1"})
         code, _, _ = call("complete", project.path, file, "--trust")
     assert code == 130
-    assert "0 completions, 1 of 1 model at work, stopping once 1 call in flight is finished" in said
+    assert "0 completions, 1 of 1 model at work, stopping once 1 call in flight is finished" in completion_text
 
 
 @pytest.mark.soak
-def test_a_kill_at_any_time_comes_to_the_same_file(tmp_path: Path, call: Call) -> None:
+def test_a_kill_at_any_time_leads_to_the_same_file(tmp_path: Path, call: Call) -> None:
     whole, killed = pool(tmp_path / "whole"), pool(tmp_path / "killed")
-    with scripted(answering(said)) as server:
+    with scripted(answering(completion_text)) as server:
         carry_out(whole, plan(whole, server.url, MODELS))
     expected = completions(whole)
     whole.close()
@@ -170,7 +170,7 @@ def test_a_kill_at_any_time_comes_to_the_same_file(tmp_path: Path, call: Call) -
 
     def answer(received: Received) -> Scripted:
         requests.append(received.raw)
-        text = said(received.body["model"], received.body["messages"][0]["content"])
+        text = completion_text(received.body["model"], received.body["messages"][0]["content"])
         if len(requests) > 2 * QUESTIONS and not go_on.is_set():
             held.set()
             return Scripted(body=chat_reply(text), hold=go_on)

@@ -1,4 +1,4 @@
-"""``workbench conflicts``: the JSON shapes, the exit codes, and who may."""
+"""``workbench conflicts``: JSON shapes, exit codes, and permissions."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_settling_and_undo(database: Path) -> None:
         (("--as", "chen", "--verdict", "correct"), "A decision needs the action settle"),
     ],
 )
-def test_wrong_usage_is_said_in_words(database: Path, arguments: tuple[str, ...], message: str) -> None:
+def test_wrong_usage_shows_an_error(database: Path, arguments: tuple[str, ...], message: str) -> None:
     done = run("conflicts", database, *arguments, "--json")
     assert done.returncode == 2
     assert message in done.stderr

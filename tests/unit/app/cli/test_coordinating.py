@@ -1,4 +1,4 @@
-"""The coordinator's commands: JSON shapes, exit codes, and nothing changed by an unfinished command line."""
+"""The coordinator's commands: JSON shapes, exit codes, and no changes by an invalid command line."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_history(database: Path, tmp_path: Path) -> None:
     assert "new reference" in run("history", database).stdout
 
 
-def test_history_tells_all_that_was_said(database: Path, tmp_path: Path) -> None:
+def test_history_shows_whole_labels(database: Path, tmp_path: Path) -> None:
     said = {"completion_id": "c0", "annotator": "d", "verdict": "incorrect", "tags": ["guessed"], "partial": 0.25}
     (tmp_path / "said.jsonl").write_text(json.dumps(said), "utf-8")
     run("labels", database, "import", tmp_path / "said.jsonl")
@@ -129,7 +129,7 @@ def test_history_tells_all_that_was_said(database: Path, tmp_path: Path) -> None
     ],
     ids=lambda arguments: "-".join(arguments).replace("\x1b", "ESC"),
 )
-def test_wrong_usage_is_told_and_changes_nothing(database: Path, arguments: tuple[str, ...]) -> None:
+def test_wrong_usage_shows_an_error_and_changes_nothing(database: Path, arguments: tuple[str, ...]) -> None:
     command, *rest = arguments
     done = run(command, database, *rest)
     assert (done.returncode, done.stdout) == (2, "")

@@ -1,4 +1,4 @@
-"""``workbench curate`` as a person types it, from a pool of the sample's questions to a frozen draw."""
+"""``workbench curate`` as typed by a user, from a question pool of the sample to a frozen draw."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_tables_are_for_reading(call: Call) -> None:
         pytest.param(("draw", "--per-type", "3", "--types", "A1"), "not letters of answer types", id="subtypes"),
     ],
 )
-def test_what_cannot_be_done_is_said(call: Call, arguments: tuple[str, ...], message: str) -> None:
+def test_impossible_requests_show_an_error(call: Call, arguments: tuple[str, ...], message: str) -> None:
     call("import", "p.db", QUESTIONS, "--dataset", "pool")
     code, said, error = call("curate", "p.db", *arguments)
     assert (code, said) == (2, "")

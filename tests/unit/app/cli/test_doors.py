@@ -1,4 +1,4 @@
-"""What is said at the doors: to open without saying what, names that are nearly right, and why nothing came of it."""
+"""Opening the app without arguments, misspelt names, and messages on failure."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def database(tmp_path: Path) -> str:
 # Opening
 
 
-def test_what_was_opened_last_comes_first(tmp_path: Path) -> None:
+def test_the_most_recent_project_is_listed_first(tmp_path: Path) -> None:
     paths = [tmp_path / f"{name}.db" for name in "abc"]
     for path in paths:
         path.touch()
@@ -87,7 +87,7 @@ def test_a_broken_list_of_what_was_opened_is_none(tmp_path: Path, content: str) 
     assert len(recent_projects()) == 1
 
 
-def test_where_it_can_t_be_kept_nothing_is_lost(tmp_path: Path) -> None:
+def test_an_unwritable_list_of_projects_is_harmless(tmp_path: Path) -> None:
     (tmp_path / "own").write_text("no folder")
     (tmp_path / "a.db").touch()
     remember_project(tmp_path / "a.db", None)
@@ -123,7 +123,7 @@ NEARLY = {
 
 
 @pytest.mark.parametrize("name", NEARLY)
-def test_what_is_like_a_wrong_name_is_said(call: Call, database: str, name: str) -> None:
+def test_a_misspelt_name_gets_a_suggestion(call: Call, database: str, name: str) -> None:
     arguments, meant = NEARLY[name]
     if name in ("a verifier's verdicts", "a verifier's figures"):
         _with_run(database)

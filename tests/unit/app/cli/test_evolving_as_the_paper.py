@@ -1,4 +1,4 @@
-"""Ten problems evolved as the text of EvolveCoder has it, beside ours: rounds, what is taken, and the way back."""
+"""Ten problems evolved as in the text of EvolveCoder and as here: rounds, kept tests, and the export."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def server() -> Iterator[ScriptedServer]:
 
 @pytest.fixture
 def evolve(call: Call, server: ScriptedServer, tmp_path: Path) -> Callable[..., dict[str, Any]]:
-    """Evolve the ten problems under a name, with an export beside; gives the report."""
+    """Return a function that evolves the ten problems under a name with an export, and returns the report."""
     own_project(tmp_path, TEN).close()
 
     def evolve(name: str, *more: object) -> dict[str, Any]:
@@ -90,17 +90,15 @@ def exported(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def falsely_kept(path: Path) -> int:
-    """Tests of an export that a solution is to fail by being right."""
+def count_false_tests(path: Path) -> int:
+    """Count the tests of an export that only a wrong solution passes."""
     wanted = [f"assert candidate({FALSE_NUMBER}) == {FALSE_NUMBER}"]
     assert all(limited(FALSE_NUMBER, top) != FALSE_NUMBER for top in tops(TEN))
     return sum(test in wanted for line in exported(path) for test in line["tests"])
 
 
 @pytest.mark.soak
-def test_ten_problems_evolve_as_the_text_has_it_beside_ours(
-    evolve: Callable[..., dict[str, Any]], tmp_path: Path
-) -> None:
+def test_ten_problems_evolve_as_in_the_paper_and_as_here(evolve: Callable[..., dict[str, Any]], tmp_path: Path) -> None:
     ours, text = evolve("ours"), evolve("text", *AS_THE_TEXT)
     for report in (ours, text):
         assert (report["problems"], report["finished"]) == (TEN, TEN)
@@ -117,8 +115,8 @@ def test_ten_problems_evolve_as_the_text_has_it_beside_ours(
     assert text["rounds"][0] == ours["rounds"][0]
     assert all(step["rejected"].get("wrong") == TEN for step in ours["steps"])
     assert not any("wrong" in step["rejected"] for step in text["steps"])
-    assert falsely_kept(tmp_path / "ours.jsonl") == 0
-    assert falsely_kept(tmp_path / "text.jsonl") == TEN
+    assert count_false_tests(tmp_path / "ours.jsonl") == 0
+    assert count_false_tests(tmp_path / "text.jsonl") == TEN
 
 
 def test_the_rounds_table_is_what_the_suites_of_the_rounds_hold(

@@ -1,4 +1,4 @@
-"""``workbench export`` and ``workbench restore``: counts, documents, exit codes, and the guide's commands."""
+"""``workbench export`` and ``workbench restore``: counts, documents, exit codes, and the commands of the guide."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def judged(call: Call, tmp_path: Path) -> str:
     return "p.db"
 
 
-def test_what_was_filtered_is_said(call: Call, judged: str) -> None:
+def test_filtered_items_are_reported(call: Call, judged: str) -> None:
     asked = ("export", judged, "o.jsonl", "--format", "sft", "--where", "verdict=correct", "--verifier", "a")
     code, out, error = call(*asked, "--per-question", 1, "--json")
 
@@ -103,7 +103,7 @@ def test_an_archive_goes_there_and_back(call: Call, judged: str) -> None:
     assert call("export", judged, "b.db", "--format", "workbench", "--where", "gold=correct")[0] == 2
 
 
-def test_what_stays_behind_is_said(call: Call, judged: str) -> None:
+def test_items_left_out_of_an_export_are_reported(call: Call, judged: str) -> None:
     assert call("checks", judged, "add", "--where", "completion_id=c0")[0] == 0
     _, _, error = call("export", judged, "a.db", "--format", "workbench")
     assert "Left out: 1 checks." in error

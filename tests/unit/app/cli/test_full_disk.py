@@ -1,4 +1,4 @@
-"""A full disk: nothing half done, nothing lost, a copy elsewhere; tests/soak/test_full_disk.py tries every command."""
+"""A full disk: nothing half done or lost, a backup elsewhere; tests/soak/test_full_disk.py runs every command."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def disk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SmallDisk]:
         yield found
 
 
-def test_every_form_of_every_command_is_tried_or_it_is_said_why_not() -> None:
+def test_every_form_of_every_command_is_covered_or_exempt() -> None:
     assert untried() == []
     assert ELSEWHERE.keys() <= {name for name, _ in every_command(root)}
 

@@ -1,4 +1,4 @@
-"""Files that others made to do harm: refused with a sentence, nothing taken, nothing made beside the database."""
+"""Malicious files: rejected with a message, nothing imported, no file created next to the database."""
 
 from __future__ import annotations
 

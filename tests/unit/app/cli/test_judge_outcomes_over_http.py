@@ -1,4 +1,4 @@
-"""What becomes of a judge's replies and failures, from HTTP to the tables; templates and keys on the command line."""
+"""Replies and failures of judges from HTTP to the tables; templates and keys on the command line."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ CASES: dict[str, tuple[bool, str | Scripted, tuple[str, str | None]]] = {
 
 
 class Script:
-    """What the server answers."""
+    """The answers of the server."""
 
     def __init__(self) -> None:
         self.open = False
@@ -129,7 +129,7 @@ def test_the_protocols_count_them(desk: Desk, protocol: str, n: int, accuracy: f
     assert (found["accuracy"], found["fpr"], found["fnr"]) == pytest.approx((accuracy, fpr, fnr))
 
 
-def test_a_judge_that_said_nothing_of_the_code_has_not_refused_it(desk: Desk) -> None:
+def test_an_empty_reply_about_code_is_no_refusal(desk: Desk) -> None:
     desk.judge("mute", "few", strategy="codejudge")
     found = {name: (line["verdict"], line["reason"]) for name, line in desk.verdicts("mute").items()}
     assert found == {"a": ("abstain", "unparsed"), "b": ("abstain", "truncated"), "c": ("abstain", "truncated")}
@@ -159,7 +159,7 @@ def test_control_tokens_are_broken_in_the_request_alone(desk: Desk) -> None:
 
 
 def on_the_wire(desk: Desk, name: str, codes: list[str]) -> list[str]:
-    """Those of these codes that the server got other bytes of."""
+    """Return the codes that reached the server with changed bytes."""
     desk.add(name, [row(f"{name}{number}", "q", "r", "") | {"completion": code} for number, code in enumerate(codes)])
     desk.judge(name, name, concurrency="8")
     bodies = b"\0".join(one.raw for one in desk.asked(name))
@@ -251,7 +251,7 @@ def test_a_missing_key_pauses_until_it_is_set(desk: Desk, monkeypatch: pytest.Mo
     assert desk.judge("careless", "few", api_key_env=KEY).code == 2
 
 
-def test_the_key_stands_in_the_header_and_nowhere_else(desk: Desk, script: Script) -> None:
+def test_the_key_is_only_in_the_header(desk: Desk, script: Script) -> None:
     script.open = False
     desk.judge("locked", "few")
     desk.judge("quoting", "few")
@@ -327,7 +327,7 @@ def test_a_template_of_ones_own(desk: Desk, tmp_path: Path, reference: str, syst
         ("[sampling]", "[sampling", "mine.toml:5: Expected"),
     ],
 )
-def test_a_wrong_template_is_told_with_file_line_and_field(
+def test_an_invalid_template_is_reported_with_file_line_and_field(
     desk: Desk, tmp_path: Path, old: str, new: str, place: str
 ) -> None:
     file = tmp_path / "mine.toml"

@@ -1,4 +1,4 @@
-"""Judges whose verdicts chose the items are marked in every table that names them, and nobody else is."""
+"""Judges whose verdicts selected the items are marked in every table that names them; other judges are not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""LLM judges as an outsider finds them: the command line, HTTP, and rows that nobody means well with."""
+"""LLM judges from outside: the command line, HTTP, and malicious rows."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def verbose(received: Received) -> str:
 
 
 def analysed(received: Received) -> str:
-    """An analysis of its own for each request."""
+    """Return a distinct analysis for each request."""
     return f"I have read it ({hashlib.sha256(received.raw).hexdigest()})."
 
 
@@ -116,7 +116,7 @@ def judged(desk: Desk) -> Desk:
 
 @pytest.mark.few(7)
 @pytest.mark.parametrize("name", RUNS)
-def test_every_text_goes_out_to_the_byte_and_the_reference_only_when_wanted(judged: Desk, name: str) -> None:
+def test_texts_are_sent_verbatim_and_the_reference_is_optional(judged: Desk, name: str) -> None:
     options, items = RUNS[name]
     seen: Counter[str] = Counter()
     for request in judged.asked(name):

@@ -1,4 +1,4 @@
-"""What MCTS-Judge's benchmarks need: HumanEval-X, language and difficulty as fields, a random sample of problems."""
+"""The benchmarks of MCTS-Judge: HumanEval-X, language and difficulty as fields, random samples of problems."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ def test_a_random_sample_of_problems_is_frozen_with_all_their_solutions(call: Ca
     assert len({frozenset(one) for one in others}) > 1
 
 
-def test_more_problems_than_there_are_is_said(call: Call) -> None:
+def test_a_sample_larger_than_the_pool_is_reported(call: Call) -> None:
     set_up(call)
     report = loaded(call, 0, "build", "p.db", "random", "--n", "500", "--where", "language=go", "--json")
     (short,) = report["shortfall"]

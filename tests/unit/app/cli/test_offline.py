@@ -1,4 +1,4 @@
-"""Bundles out and back again on the command line."""
+"""Bundles and their merge on the command line."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def database(tmp_path: Path) -> Path:
     return project.path
 
 
-def test_a_bundle_goes_out_and_its_labels_come_home(database: Path, tmp_path: Path) -> None:
+def test_labels_of_a_bundle_are_merged(database: Path, tmp_path: Path) -> None:
     bundles = [tmp_path / "ann.db", tmp_path / "bob.db"]
     for path in bundles:
         done = run("bundle", database, path, "--for", path.stem, "--limit", "3", "--json")

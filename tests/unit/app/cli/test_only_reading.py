@@ -1,4 +1,4 @@
-"""Commands that only read write nothing, and none makes a database of what is none."""
+"""Read-only commands write nothing, and no command turns another file into a database."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ COMMANDS = [(words, command) for words, command in commands(root) if takes_datab
 
 
 def arguments(command: click.Command, database: Path) -> list[str]:
-    """The database, and something for whatever else must be said."""
+    """Return the database and a value for every other required argument."""
     given: list[str] = []
     for param in command.params:
         if not param.required and param.name != "database":
@@ -164,7 +164,7 @@ def test_commands_that_only_read_leave_the_file_as_it_is(call: Call, tmp_path: P
         shutil.copy(file, tmp_path)
     path = tmp_path / state
     if state != "p.db":
-        # Whoever opens it last writes its log back: that is the same rows in another place.
+        # The last connection to close checkpoints the WAL, which moves the same rows.
         call("status", path)
     before = {name: content for name, content in everything(tmp_path).items() if ".columns" not in name}
     for words, command in COMMANDS:
@@ -176,7 +176,7 @@ def test_commands_that_only_read_leave_the_file_as_it_is(call: Call, tmp_path: P
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_where_the_folder_may_not_be_written_it_is_said(call: Call, tmp_path: Path, whole: Path) -> None:
+def test_a_read_only_folder_is_reported(call: Call, tmp_path: Path, whole: Path) -> None:
     shutil.copy(whole / "p.db", tmp_path)
     tmp_path.chmod(0o555)
     try:

@@ -1,4 +1,4 @@
-"""``workbench open``: a terminal, a database, and perhaps a person."""
+"""``workbench open``: a terminal, a database, and optionally an annotator."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def on_terminal(*arguments: object) -> pexpect.spawn[str]:
 
 
 def ended(child: pexpect.spawn[str]) -> tuple[str, int | None]:
-    """What a program wrote until it ended, and its exit code."""
+    """Return the output of a program up to its end, and its exit code."""
     child.expect(pexpect.EOF)
     child.close()
     return str(child.before), child.exitstatus
@@ -84,7 +84,7 @@ def test_a_broken_settings_file_is_refused_with_its_name(database: Path) -> None
 def test_a_file_alone_and_nothing_at_all_open_the_app_too(
     database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nothing at all: what was opened last, as whom it was; without that, a choice of what is here."""
+    """Without arguments: the last project with its annotator, or a list of the databases here."""
     monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "own"))
     monkeypatch.chdir(tmp_path)
     start = on_terminal()

@@ -1,4 +1,4 @@
-"""Disks that refuse in other ways: no more files, no large ones, nothing at all; and an output that takes nothing."""
+"""Other disk limits: no more files, file size limits, no space at all; and an output that accepts nothing."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_on_a_read_only_disk_each_command_says_so_and_a_copy_can_be_made(
 
 @pytest.mark.few(3)
 @pytest.mark.parametrize("words", ["status DB", "export DB - --format verifybench", "labels DB export -"])
-def test_an_output_that_takes_nothing_is_said_in_a_sentence(given: CommandInput, words: str) -> None:
+def test_a_full_output_device_is_reported_in_a_sentence(given: CommandInput, words: str) -> None:
     command = [str(given.folder / "p.db") if word == "DB" else word for word in words.split()]
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run(
@@ -104,7 +104,7 @@ def test_an_output_that_takes_nothing_is_said_in_a_sentence(given: CommandInput,
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize("words", ["export DB - --format verifybench", "labels DB export -"])
-def test_an_output_that_is_closed_is_said_and_nothing_is_called_written(given: CommandInput, words: str) -> None:
+def test_a_closed_output_is_reported_and_nothing_called_written(given: CommandInput, words: str) -> None:
     command = [str(given.folder / "p.db") if word == "DB" else word for word in words.split()]
     shell = f"exec {shlex.join([sys.executable, '-m', 'workbench', *command])} >&-"
     done = subprocess.run(["sh", "-c", shell], stderr=subprocess.PIPE, text=True, check=False)

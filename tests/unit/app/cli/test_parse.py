@@ -1,4 +1,4 @@
-"""``parse`` in pipes: every line comes back, refused ones are named, exit codes tell."""
+"""``parse`` in pipes: every line is returned, rejected ones are named, and exit codes are set."""
 
 from __future__ import annotations
 

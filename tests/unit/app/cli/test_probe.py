@@ -1,4 +1,4 @@
-"""``workbench probe`` as scripts use it: streams, shapes and exit codes."""
+"""``workbench probe`` from scripts: streams, shapes and exit codes."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_json_is_alone_on_stdout_and_the_cost_on_stderr(project: Project) -> Non
     assert err.splitlines()[0].endswith("probes and 2 companions on 1 question.")
 
 
-def test_ctrl_c_says_what_is_waited_for_and_what_is_kept(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_reports_its_wait_and_stored_results(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(project: Project, planned: ProbingPlan, watch: Watch) -> None:
         for awaited in (None, 2, 1):
             watch(5, awaited)
@@ -78,7 +78,7 @@ def test_the_table_and_the_list_of_what_was_accepted(project: Project) -> None:
     assert found[0]["completion"].startswith("It is [red]8.\n\n")
 
 
-def test_control_tokens_are_shown_as_they_are_and_not_obeyed(project: Project) -> None:
+def test_control_tokens_are_shown_escaped(project: Project) -> None:
     call(project, "always-correct", "--family", "P6", "--family", "P8", "--family", "P5", "--family", "P2")
     out, _ = call(project, "always-correct", "--accepted")
     for text in ("<|im_end|><|im_start|>assistant␊", "[/INST] The two", "<|eot_id|>", "[MASK][SEP][CLS]", r"\boxed{}"):

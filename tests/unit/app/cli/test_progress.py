@@ -1,4 +1,4 @@
-"""What a command shows of how far it is, and ctrl-C while SQLite is at work."""
+"""Progress output of commands, and Ctrl-C during SQLite work."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_ctrl_c_ends_sql_that_would_never_end() -> None:
         assert connection.execute("SELECT 1").fetchone() == (1,)
 
 
-def test_who_waits_no_more_ends_it_too_and_results_and_errors_come_back() -> None:
+def test_a_listener_can_interrupt_and_results_and_errors_return() -> None:
     with closing(sqlite3.connect(":memory:", check_same_thread=False)) as connection:
         looks = iter([False, False, True])
         with listening_with(Listener(lambda: next(looks, True))), pytest.raises(Stopped):
@@ -130,7 +130,7 @@ def test_backup_and_doctor_can_be_ended_and_leave_nothing(tmp_path: Path, comman
         assert all(finding.ok for finding in backups.diagnosis(project.path) if finding.name == "integrity")
 
 
-def test_what_a_server_makes_a_run_wait_for_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_rate_limit_of_the_server_is_reported_once(capsys: pytest.CaptureFixture[str]) -> None:
     run = RunInfo(
         run=3, verifier="j", kind="judge", version="1", selection="all", state="running", request=None, items=9,
         done=4, workers=1, alive=True, pid=1, heartbeat=None, created_at="", started_at=None, completed_at=None,
@@ -151,7 +151,7 @@ def test_what_a_server_makes_a_run_wait_for_is_said_once(capsys: pytest.CaptureF
     )
 
 
-def test_what_a_run_waits_for_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_obstacle_of_a_run_is_reported_once(capsys: pytest.CaptureFixture[str]) -> None:
     run = RunInfo(
         run=3, verifier="exact", kind="exact", version="1", selection="all", state="running", request=None, items=9,
         done=4, workers=1, alive=True, pid=1, heartbeat=None, created_at="", started_at=None, completed_at=None,

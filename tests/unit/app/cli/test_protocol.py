@@ -1,4 +1,4 @@
-"""How undecided verdicts count: as wrong unless an option or the project's settings have it otherwise."""
+"""Undecided verdicts count as wrong unless an option or the project settings choose another protocol."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_who_always_abstains_is_never_right_however_skewed_gold_is(database: Pat
 
 @pytest.mark.few(4)
 @pytest.mark.parametrize("words", FIGURES, ids=lambda words: " ".join(words[:1] + words[2:3]))
-def test_every_command_counts_by_the_projects_protocol_unless_asked(database: Path, words: list[str]) -> None:
+def test_every_command_uses_the_project_protocol_by_default(database: Path, words: list[str]) -> None:
     assert document(database, words)["protocol"] == "strict"
     database.with_name("workbench.toml").write_text('protocol = "forced"\n')
     assert document(database, words)["protocol"] == "forced"

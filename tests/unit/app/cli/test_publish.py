@@ -1,4 +1,4 @@
-"""``workbench publish``: one document, notes, exit codes; and what datasets has read of such a folder."""
+"""``workbench publish``: its document, notes and exit codes; and the folder as read by the datasets library."""
 
 from __future__ import annotations
 
@@ -102,8 +102,8 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_datasets_has_read_what_is_published_today(sample: Path) -> None:
-    """What datasets read of such a folder (tests/data/README.md says how) is what stands in today's."""
+def test_the_published_folder_equals_the_recorded_reading_of_datasets(sample: Path) -> None:
+    """The recorded reading (see tests/data/README.md) equals the current contents."""
     read: dict[str, Any] = json.loads(READ.read_bytes())
     header = (sample / "README.md").read_text(encoding="utf-8").split("\n---\n")[0].removeprefix("---\n")
     assert sha256(header.encode()).hexdigest() == read["front_matter"]

@@ -1,4 +1,4 @@
-"""A database on a medium that can't be written, or where its user may write nothing: it is read, truly, and no more."""
+"""A database on a read-only medium or without write permission can be read, completely and correctly."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ def models(path: Path) -> int:
 
 
 @places
-def test_what_stands_in_the_log_is_read_too(given: CommandInput, tmp_path: Path, place: Place) -> None:
+def test_the_wal_is_read_too(given: CommandInput, tmp_path: Path, place: Place) -> None:
     content = logged(tmp_path / "content", given)
     with place(content) as (folder, user):
         before = {name: text for name, text in files(folder).items() if not name.endswith("-shm")}
@@ -205,7 +205,7 @@ def test_an_owner_who_writes_meanwhile_is_noticed(given: CommandInput, tmp_path:
         project.close()
 
 
-def test_while_the_owner_has_it_open_another_user_reads_beside_them(given: CommandInput, tmp_path: Path) -> None:
+def test_another_user_can_read_while_the_owner_writes(given: CommandInput, tmp_path: Path) -> None:
     content = copied(given, tmp_path)
     before = models(content / "p.db")
     with folder_of_another(content) as (folder, user):

@@ -1,4 +1,4 @@
-"""A few lines of plain Python over exported verdicts and gold find the figures of ``workbench accuracy``."""
+"""A few lines of plain Python over exported verdicts and gold reproduce ``workbench accuracy``."""
 
 from __future__ import annotations
 
@@ -149,6 +149,6 @@ def test_exports_recomputed_in_a_few_lines_give_the_same_figures(data: str, requ
 
 
 def share(items: list[Row]) -> float:
-    """How much of gold is correct."""
+    """Return the share of correct gold."""
     gold = [row["gold_correct"] == "true" for row in items if row["gold_correct"]]
     return sum(gold) / len(gold)

@@ -1,4 +1,4 @@
-"""``replay`` as scripts use it: a model server on this machine that says its replies are recorded."""
+"""``replay`` from scripts: a local model server that marks its replies as recorded."""
 
 from __future__ import annotations
 
@@ -77,13 +77,13 @@ def test_a_client_that_goes_away_leaves_no_trace(tmp_path: Path) -> None:
         assert running.process.stderr.read() == ""
 
 
-def test_how_long_lines_may_be_can_be_said(tmp_path: Path) -> None:
+def test_the_line_limit_can_be_set(tmp_path: Path) -> None:
     file = write_lines(tmp_path / "r.jsonl", [{"match": "a", "raw": "b"}, {"match": "c", "raw": "d" * 2000}])
     with replay(file, "--max-line", "1024") as running:
         assert (running.report["replies"], running.report["refused"]) == (1, 1)
 
 
-def test_what_nothing_fits_is_said(server: Replay) -> None:
+def test_an_unmatched_request_is_reported(server: Replay) -> None:
     status, _, body = ask(server, "POST", "/chat/completions", b'{"messages": []}')
     assert (status, body["error"]["code"]) == (422, 422)
     assert body["error"]["message"] == "No recorded reply fits this request: 1 are in my répliés.jsonl."
@@ -93,7 +93,7 @@ def test_what_nothing_fits_is_said(server: Replay) -> None:
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_it_ends_when_told(tmp_path: Path, number: signal.Signals) -> None:
+def test_a_signal_ends_the_server(tmp_path: Path, number: signal.Signals) -> None:
     file = write_lines(tmp_path / "r.jsonl", [{"match": "x", "raw": "y"}, {"match": "z"}])
     with replay(file) as running:
         running.process.send_signal(number)
@@ -115,7 +115,7 @@ def test_a_file_with_nothing_to_serve_ends_it(tmp_path: Path, content: str, code
     assert "holds no recorded reply" in done.stderr
 
 
-def test_a_port_in_use_is_said(server: Replay, tmp_path: Path) -> None:
+def test_a_port_in_use_is_reported(server: Replay, tmp_path: Path) -> None:
     file = write_lines(tmp_path / "r.jsonl", [{"match": "x", "raw": "y"}])
     command = [sys.executable, "-m", "workbench", "replay", str(file), "--port", str(urlsplit(server.url).port)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S)
@@ -173,7 +173,7 @@ def test_it_lists_the_models_whose_replies_it_has() -> None:
         assert [row["id"] for row in ask(running, "GET", "/models")[2]["data"]] == ["sample-judge"]
 
 
-def test_the_end_of_standard_input_ends_it_where_that_is_asked_for() -> None:
+def test_until_eof_ends_with_standard_input() -> None:
     command = [sys.executable, "-m", "workbench", "replay", str(SAMPLE), "--until-eof"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin is not None

@@ -1,4 +1,4 @@
-"""``workbench reward-server`` as a process: its first words, its end, and what it leaves behind."""
+"""``workbench reward-server`` as a process: its first output, its end, and no leftovers."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_sigterm_answers_what_was_accepted(tmp_path: Path, monkeypatch: pytest.M
 
 
 @pytest.mark.soak
-def test_sigterm_is_heard_while_tests_are_parsed(tmp_path: Path) -> None:
+def test_sigterm_works_while_tests_are_parsed(tmp_path: Path) -> None:
     need_a_sandbox()
     tests = "\n".join(f"assert double({number}) == {2 * number}" for number in range(3000))
     body = json.dumps({"reference": tests, "completion": "def double(x): return 2 * x"}).encode()

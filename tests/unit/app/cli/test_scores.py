@@ -1,4 +1,4 @@
-"""``threshold``, ``pairs`` and ``types`` on the command line: one JSON document of its schema, or words."""
+"""``threshold``, ``pairs`` and ``types`` on the command line: one JSON document with its schema, or text."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_types(database: str) -> None:
     assert (found["verifier"], found["questions"], found["agree"], found["accuracy"]) == ("typist", 6, 6, 1.0)
 
 
-def test_what_can_not_be_done_is_said(database: str) -> None:
+def test_impossible_requests_show_an_error(database: str) -> None:
     for arguments, words in (
         (("pairs", database, "typist"), "gives no scores"),
         (("threshold", database, "rm", "--on", "gold=correct"), "No threshold can be fitted"),

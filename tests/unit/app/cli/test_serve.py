@@ -1,4 +1,4 @@
-"""`workbench serve`: what is printed, and what is refused before anything is served."""
+"""`workbench serve`: its output, and usage rejected before the start."""
 
 from __future__ import annotations
 

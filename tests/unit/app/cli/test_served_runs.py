@@ -1,4 +1,4 @@
-"""``verify``, ``runs`` and ``verdicts`` with a model server, as scripts use them."""
+"""``verify``, ``runs`` and ``verdicts`` with a model server, from scripts."""
 
 from __future__ import annotations
 

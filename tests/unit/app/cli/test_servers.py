@@ -1,4 +1,4 @@
-"""``models``, ``preview``, ``transcripts``, ``correlate`` and ``--trust`` as scripts use them; no key is ever shown."""
+"""``models``, ``preview``, ``transcripts``, ``correlate`` and ``--trust`` from scripts; keys are never shown."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def document(project: Project, verb: str, *arguments: str) -> Any:
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize("command", [("verify", "ice"), ("models", "ice")])
-def test_without_a_terminal_trust_is_given_by_hand(
+def test_without_a_terminal_trust_needs_the_option(
     project: Project, server: ScriptedServer, command: tuple[str, str]
 ) -> None:
     code, out, err = call(project, *command)

@@ -1,4 +1,4 @@
-"""``stack`` on the command line: a stack, its tables, and what is refused."""
+"""``stack`` on the command line: a stack, its tables, and rejected usage."""
 
 from __future__ import annotations
 

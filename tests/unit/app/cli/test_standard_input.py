@@ -49,14 +49,14 @@ def test_an_import_reads_it_and_reads_it_again(call: Call, give: Callable[[bytes
     assert "1 row in quarantine" in call("status", "p.db")[1] or "1 rows in quarantine" in call("status", "p.db")[1]
 
 
-def test_a_spreadsheet_comes_in_by_it(call: Call, give: Callable[[bytes], None]) -> None:
+def test_a_spreadsheet_can_be_imported(call: Call, give: Callable[[bytes], None]) -> None:
     book = io.BytesIO()
     pd.DataFrame({"question": ["q"], "answer": [2], "completion": ["2"]}).to_excel(book)
     give(book.getvalue())
     assert json.loads(call("import", "p.db", "-", "--json")[1])["imported"] == 1
 
 
-def test_labels_and_verdicts_come_in_by_it(call: Call, give: Callable[[bytes], None]) -> None:
+def test_labels_and_verdicts_can_be_imported(call: Call, give: Callable[[bytes], None]) -> None:
     give(TABLE.encode())
     call("import", "p.db", "-")
     give(b"completion_id;ann\nc1;correct\n")

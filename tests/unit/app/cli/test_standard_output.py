@@ -1,4 +1,4 @@
-"""``-`` is standard output for every command that writes a file: its content alone, and no file of that name."""
+"""``-`` is standard output for every command that writes a file: only the content, and no file of that name."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_every_command_that_writes_is_tried_here() -> None:
     assert {*writing(root), "review"} == {*WRITERS, *NO_STREAM, *ELSEWHERE}
 
 
-def given(words: tuple[str, ...], database: Path, file: str) -> list[str]:
+def replaced_words(words: tuple[str, ...], database: Path, file: str) -> list[str]:
     return [{"DB": str(database), "FILE": file}.get(word, word) for word in words]
 
 
@@ -75,21 +75,21 @@ def test_what_would_be_in_the_file_is_on_standard_output(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     words, begins = WRITERS[command]
-    there = run(command, *given(words, database, "-"))
+    there = run(command, *replaced_words(words, database, "-"))
     assert there.returncode == 0, there.stderr
     assert list(tmp_path.iterdir()) == []
     assert "standard output" in there.stderr
-    written = run(command, *given(words, database, str(tmp_path / "file")))
+    written = run(command, *replaced_words(words, database, str(tmp_path / "file")))
     assert written.returncode == 0
     in_file = (tmp_path / "file").read_text(encoding="utf-8")
     assert there.stdout.startswith(begins)
     assert [line for line in there.stdout.splitlines() if "UTC" not in line] == [
         line for line in in_file.splitlines() if "UTC" not in line
     ]
-    both = run(command, *given(words, database, "-"), "--json")
+    both = run(command, *replaced_words(words, database, "-"), "--json")
     assert (both.returncode, both.stdout) == (2, "")
     # A file of that name can still be meant.
-    assert run(command, *given(words, database, "./-")).returncode == 0
+    assert run(command, *replaced_words(words, database, "./-")).returncode == 0
     assert (tmp_path / "-").read_text(encoding="utf-8").splitlines()[:1] == in_file.splitlines()[:1]
 
 
@@ -98,7 +98,7 @@ def test_what_is_no_stream_is_refused_in_words(
     database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    found = run(command, *given(NO_STREAM[command], database, "-"))
+    found = run(command, *replaced_words(NO_STREAM[command], database, "-"))
     assert (found.returncode, found.stdout) == (2, "")
     assert "not a stream" in found.stderr
     assert list(tmp_path.iterdir()) == []

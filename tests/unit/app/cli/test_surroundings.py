@@ -1,4 +1,4 @@
-"""Closed pipes, full disks, other encodings: the command line says so, and never with a traceback."""
+"""Closed pipes, full disks, other encodings: the commands report them without a traceback."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``code write-tests`` and ``write-solutions`` as scripts use them, and what a kill leaves behind."""
+"""``code write-tests`` and ``write-solutions`` from scripts, and the state after a kill."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def test_wrong_usage(tmp_path: Path, call: Call, arguments: tuple[str, ...], wor
         (["write-tests", "--suite", "x", "--filters", "wrong"], "There is no filter 'wrong'."),
     ],
 )
-def test_a_wrong_word_is_told_before_anything_is_made_ready(
+def test_a_wrong_option_is_reported_before_any_preparation(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], command: list[str], told: str
 ) -> None:
     call = in_process(monkeypatch, capfd)

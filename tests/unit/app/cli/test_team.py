@@ -1,4 +1,4 @@
-"""``assign``, ``annotators`` and ``checks`` as a coordinator types them."""
+"""``assign``, ``annotators`` and ``checks`` as typed by a coordinator."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_a_name_that_nobody_has_joins_only_if_it_is_meant(
     database: str, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     people, asked = ("annotators", database, "list"), Mock(return_value=False)
-    # Nobody is there yet.
+    # There are no annotators yet.
     run("assign", database, "--annotators", "a,b", "--dry-run")
     assert run(*people).stdout == ""
     run("assign", database, "--annotators", "a,b")
@@ -67,7 +67,7 @@ def test_a_name_that_nobody_has_joins_only_if_it_is_meant(
     assert asked.call_count == 2
 
 
-def test_assign_says_which_answer_types_nobody_is_asked_for(tmp_path: Path) -> None:
+def test_assign_names_the_answer_types_that_are_not_requested(tmp_path: Path) -> None:
     given = numbered(4, subtype="A1", types="trusted", dataset="given")
     asked = [
         {**row, "question_id": f"a{row['question_id']}", "completion_id": f"a{row['completion_id']}"}
@@ -111,7 +111,7 @@ def test_names_are_explained_in_the_same_words_in_every_help() -> None:
         assert PEOPLE in " ".join(run(command, "--help").stdout.split()), command
 
 
-def test_a_quote_that_is_open_is_told(database: str) -> None:
+def test_an_unclosed_quote_is_reported(database: str) -> None:
     assert "quote" in run("assign", database, "--annotators", "o'brien ben", code=2).stderr
 
 

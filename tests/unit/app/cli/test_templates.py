@@ -1,4 +1,4 @@
-"""``workbench template``: ours printed, a user's own checked before anybody is asked by it."""
+"""``workbench template``: built-in templates printed, custom ones checked before use."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_a_prompt_of_the_release_is_known_by_its_bytes(call: Call, tmp_path: Pat
     assert "{completion} is missing" in said
 
 
-def test_what_is_wrong_is_said_with_its_line(call: Call, tmp_path: Path) -> None:
+def test_errors_are_reported_with_their_line(call: Call, tmp_path: Path) -> None:
     mine = tmp_path / "mine.toml"
     mine.write_text('id = "m"\nversion = 1\nparser = "verifybench"\n[[calls]]\nname = "cc"\n[[calls.messages]]\n')
     status, _, said = call("template", "check", mine)
@@ -77,7 +77,7 @@ def test_the_roles_of_a_search_are_shown_and_checked(call: Call, tmp_path: Path)
     assert "'asess' is not a valid role" in said
 
 
-def test_what_it_says_to_ask_by_can_be_typed_as_it_stands(
+def test_the_suggested_options_can_be_typed_as_printed(
     call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     prompt = tmp_path / "VerifyBench" / "prompt" / "w_ref.txt"

@@ -1,4 +1,4 @@
-"""A figure that gold leaves undefined is null or "–" in every format and every command, never 0."""
+"""An undefined metric is null or "–" in every format and command, never 0."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from workbench.core.verdict import Outcome, OutcomeCode, Verdict
 ITEMS = 24
 
 
-def said(item: int, every: int) -> Verdict:
+def verdict_of(item: int, every: int) -> Verdict:
     return Verdict(outcome=OutcomeCode(int(item % every == 0)).outcome, score=float(item % every))
 
 
@@ -32,7 +32,7 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> str:
     rows += [{**row, "dataset": "mixed", "subtype": "B1"} for row in numbered(ITEMS // 2)]
     project = make_project(tmp_path_factory.mktemp("undefined"), rows)
     for name, every in (("third", 3), ("fourth", 4), ("never", 1000)):
-        add_complete_run(project, name, [(item, said(item, every)) for item in range(1, ITEMS + 1)], kind="exact")
+        add_complete_run(project, name, [(item, verdict_of(item, every)) for item in range(1, ITEMS + 1)], kind="exact")
     abstains = [(item, Verdict(outcome=Outcome.ABSTAIN)) for item in range(1, ITEMS + 1)]
     add_complete_run(project, "silent", abstains, kind="exact")
     project.close()

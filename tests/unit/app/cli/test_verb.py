@@ -1,4 +1,4 @@
-"""A command is one record of options and one function."""
+"""A command is a record of options and a function."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _call(*words: str) -> tuple[int, str, str]:
     return done.exit_code, done.stdout, done.stderr
 
 
-def test_defaults_are_those_of_the_record_and_lines_are_shown_not_obeyed() -> None:
+def test_defaults_come_from_the_record_and_output_is_escaped() -> None:
     code, said, after = _call("lemon")
     assert (code, after) == (0, "hot\n")
     assert said.startswith("lemon")
@@ -99,7 +99,7 @@ def test_names_of_parameters_are_fields() -> None:
     assert all(isinstance(param, click.Argument | click.Option) for param in params_of(CakeOptions))
 
 
-def test_every_command_stands_in_one_group() -> None:
+def test_every_command_is_in_one_group() -> None:
     names = [name for group in GROUPS.values() for name in group]
     assert len(names) == len(set(names)) == len(COMMANDS)
 

@@ -1,4 +1,4 @@
-"""``verifiers``, ``verify``, ``runs`` and ``verdicts`` as scripts use them: streams, shapes and exit codes."""
+"""``verifiers``, ``verify``, ``runs`` and ``verdicts`` from scripts: streams, shapes and exit codes."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_verdicts_are_json_lines(project: Project) -> None:
     assert "Verifiers: exact." in err
 
 
-def test_evidence_shows_both_final_answers_where_they_stand(project: Project) -> None:
+def test_evidence_shows_both_final_answers_in_their_text(project: Project) -> None:
     document(project, "verify", "exact", "--limit", "2")
     code, out, err = call(project, "verdicts", "--verifier", "exact", "--evidence")
     assert (code, err) == (0, "")

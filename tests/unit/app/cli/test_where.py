@@ -1,4 +1,4 @@
-"""``--where``: a value that no item can have, and a choice of nothing, are said by every command and do nothing."""
+"""``--where``: every command reports impossible values and empty selections, and does nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of very many columns: what is said of them stays short, and one that is no table is refused at once."""
+"""Very wide tables: messages stay short, and invalid ones are rejected at once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def call(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> 
     return in_process(monkeypatch, capfd)
 
 
-def test_what_is_said_of_a_row_of_many_keys_names_a_few(call: Call, tmp_path: Path) -> None:
+def test_a_message_about_many_keys_names_a_few(call: Call, tmp_path: Path) -> None:
     row = ITEM | {f"key{number}": 1 for number in range(3_000)}
     (tmp_path / "wide.jsonl").write_text(json.dumps(row) + "\n")
     code, shown, said = call("import", tmp_path / "p.db", tmp_path / "wide.jsonl")

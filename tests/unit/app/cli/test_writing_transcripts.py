@@ -1,4 +1,4 @@
-"""``transcripts --run N`` of runs that write: tests, solutions, pools, evolutions, refined problems."""
+"""``transcripts --run N`` of generations: tests, solutions, pools, evolutions, refined problems."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ WRITES = {
 
 
 def reply(received: Received) -> str:
-    """A test, a program, and a problem, whatever was asked for."""
+    """Return a test, a program and a problem for any request."""
     said = received.body["messages"][-1]["content"]
     found = ANSWER(received) if "```json" in said or "tests" in said else ""
     return f"{found}\n```python\ndef f(x):\n    return x\n```\n<assertion>assert f(1) == 1</assertion>"
@@ -54,17 +54,17 @@ def write(call: Call, database: Path, server: ScriptedServer, command: str, *mor
 
 @pytest.mark.few(5)
 @pytest.mark.parametrize("command", WRITES)
-def test_every_generation_shows_what_was_asked_and_written(call: Call, database: Path, command: str) -> None:
+def test_transcripts_show_requests_and_replies(call: Call, database: Path, command: str) -> None:
     need_a_sandbox()
     with scripted(reply) as server:
         write(call, database, server, command)
-        asked = [json.loads(one.raw) for one in server.received]
-    assert asked
+        requests = [json.loads(one.raw) for one in server.received]
+    assert requests
     code, out, err = call("transcripts", database, "--run", "1")
     assert (code, err) == (0, "")
     lines = [json.loads(line) for line in out.splitlines()]
     key = json.dumps
-    assert sorted(key(line["request"]) for line in lines) == sorted(map(key, asked))
+    assert sorted(key(line["request"]) for line in lines) == sorted(map(key, requests))
     assert all(line["response"]["choices"][0]["message"]["content"] for line in lines)
     assert {line["model"] for line in lines} == {"m"}
     _, runs, _ = call("runs", database, "--json")
@@ -73,7 +73,7 @@ def test_every_generation_shows_what_was_asked_and_written(call: Call, database:
     Path("replies.jsonl").write_text(out)
     book, refused = load_recorded_replies(Path("replies.jsonl"))
     assert not refused
-    assert book.answer("/v1/chat/completions", key(asked[0]).encode()) is not None
+    assert book.answer("/v1/chat/completions", key(requests[0]).encode()) is not None
 
 
 def test_a_run_shows_its_own_calls_and_no_others(call: Call, database: Path) -> None:
@@ -101,7 +101,7 @@ def test_a_judge_s_run_is_enough_to_say_whose(tmp_path: Path, call: Call) -> Non
     ("words", "says"),
     [((), "--verifier NAME or --run N"), (("--run", "7"), "no run 7"), (("--verifier", "x", "--run", "1"), "'x'")],
 )
-def test_what_names_no_run_is_told(call: Call, database: Path, words: tuple[str, ...], says: str) -> None:
+def test_an_invalid_run_is_reported(call: Call, database: Path, words: tuple[str, ...], says: str) -> None:
     code, out, err = call("transcripts", database, *words)
     assert (code, out) == (2, "")
     assert says in err

@@ -1,4 +1,4 @@
-"""What a card shows: the ends of texts, both final answers in their rendered and exact forms."""
+"""The texts of a card: ends of texts, and both final answers in rendered and raw form."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_a_guess_looks_like_one_in_both_forms() -> None:
     assert (sure["answer"], "guess" in sure) == ("5", False)
 
 
-def test_other_boxes_come_in_the_order_of_the_text() -> None:
+def test_other_boxes_follow_the_order_of_the_text() -> None:
     texts = card_texts(item("q", "5", "\\boxed{1}\n\\boxed{\\frac{1}{2}}\n\\boxed{5}"))
     assert texts.other_answers("completion", raw=False) == ["1", "1/2"]
     assert texts.other_answers("completion", raw=True) == ["1", "\\frac{1}{2}"]

@@ -1,4 +1,4 @@
-"""Lines cut to a width lose nothing."""
+"""Lines cut to a width lose no character."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SPANS = st.lists(st.text(alphabet="ab 漢é=", max_size=12).map(Span), max_size=
 
 
 @given(SPANS, st.integers(1, 9))
-def test_every_character_is_kept_in_pieces_that_fit(spans: list[Span], width: int) -> None:
+def test_pieces_fit_the_width_and_lose_no_character(spans: list[Span], width: int) -> None:
     pieces = split_spans(spans, width)
     assert "".join(span.text for piece in pieces for span in piece) == "".join(span.text for span in spans)
     for piece in pieces:

@@ -1,4 +1,4 @@
-"""Pace: labels of the session, median seconds, time to go; and a remark that gives way where there is no room."""
+"""Pace: labels of the session, median seconds, remaining time; and a note that yields to other text."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_the_time_to_go_stays_longest() -> None:
 @pytest.mark.parametrize(
     ("seconds", "words"), [(1.44, "1.4 s"), (12.4, "12 s"), (89, "1 min"), (5399, "90 min"), (9000, "2.5 h")]
 )
-def test_times_are_told_roughly(seconds: float, words: str) -> None:
+def test_times_are_rounded(seconds: float, words: str) -> None:
     assert about(seconds) == words
 
 

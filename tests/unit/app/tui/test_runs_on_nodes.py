@@ -1,4 +1,4 @@
-"""A run that the nodes of a cluster judge: what each has done stands with it, in the app as on the command line."""
+"""Cluster runs show the work of each node, in the app and on the command line."""
 
 from __future__ import annotations
 

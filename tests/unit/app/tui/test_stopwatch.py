@@ -1,4 +1,4 @@
-"""Focused time leaves out what nobody looked at; keys and breaks are counted beside it."""
+"""Focused time excludes unfocused intervals; keys and breaks are counted separately."""
 
 from __future__ import annotations
 

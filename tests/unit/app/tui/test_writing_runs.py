@@ -1,4 +1,4 @@
-"""A run under which models only write: its calls stand where others have items and verdicts."""
+"""Generations in the list of runs: their calls are shown in place of items and verdicts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which hosts and which pages are taken for this server's own."""
+"""Hosts and origins accepted as the server's own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The real app through `workbench serve`: whose labels they are, what survives a closed page or a killed server."""
+"""The real app through `workbench serve`: ownership of labels, and closed pages or killed servers."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ async def test_a_closed_page_opens_again_at_the_same_item(project: Project) -> N
 
 @pytest.mark.soak
 async def test_a_page_that_has_the_focus_is_looked_at_from_its_first_item_on(project: Project) -> None:
-    """Though the app's driver sends a blur of its own after the page has said so."""
+    """The app driver sends a blur event after the page has reported focus."""
 
     def stored() -> list[tuple[int, int]]:
         rows = project.database.reader().execute("SELECT open_ms, focused_ms FROM label_events WHERE kind = 'label'")
@@ -217,7 +217,7 @@ async def test_hostile_clients_leave_memory_and_log_flat(project: Project) -> No
 
 
 async def assault(client: ClientSession, address: Address, number: int) -> None:
-    """What nobody's browser does."""
+    """Send requests that no browser sends."""
     try:
         if number % 4 == 0:
             async with client.post("/enter", data=b"A" * 1_000_000, headers={"Origin": origin(address)}) as answer:

@@ -1,4 +1,4 @@
-"""A served window that opens while the database's file is away."""
+"""A served window that opens while the database file is missing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from workbench.app.web.serve.sessions import Ending
 from workbench.labelling.people import assign
 
 
-async def test_a_window_that_opens_meanwhile_is_told_so_and_the_log_says_why(
+async def test_a_new_window_shows_an_error_and_the_log_has_the_reason(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     project = make_project(tmp_path, numbered(6, subtype="A1"))

@@ -1,4 +1,4 @@
-"""What a page may send."""
+"""Messages accepted from a page."""
 
 from __future__ import annotations
 

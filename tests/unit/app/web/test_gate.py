@@ -1,4 +1,4 @@
-"""Who gets through: every route, with and without a login, from the right page and from others."""
+"""Access control: every route, with and without a login, from own and foreign pages."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ async def address(project: Project) -> AsyncIterator[Address]:
 
 
 async def raw(address: Address, data: bytes) -> bytes:
-    """What the server answers to bytes that no decent client would send."""
+    """Send malformed bytes and return the answer of the server."""
     reader, writer = await asyncio.open_connection("127.0.0.1", address.port)
     writer.write(data)
     try:
@@ -71,7 +71,7 @@ async def test_what_is_open_is_what_a_link_needs(address: Address) -> None:
                 assert "//fonts" not in await answer.text()
 
 
-async def test_with_a_login_pages_and_files_come_and_nothing_else(project: Project, address: Address) -> None:
+async def test_a_login_gives_access_to_pages_and_files_only(project: Project, address: Address) -> None:
     async with sign_in(project, address, "ann") as client:
         for path in ("/", *FILES):
             async with client.get(path) as answer:
@@ -169,7 +169,7 @@ FOREIGN = ["null", "http://evil.example", "https://127.0.0.1:{port}", "http://12
 
 
 @pytest.mark.parametrize("foreign", [None, "", *FOREIGN])
-async def test_other_pages_are_refused_though_the_cookie_comes(
+async def test_foreign_origins_are_rejected_despite_the_cookie(
     project: Project, address: Address, foreign: str | None
 ) -> None:
     headers = {} if foreign is None else {"Origin": foreign.format(port=address.port)}
@@ -182,7 +182,7 @@ async def test_other_pages_are_refused_though_the_cookie_comes(
     assert tokens.redeem_link(project, link) is not None
 
 
-async def test_other_hosts_are_refused_though_the_cookie_comes(project: Project, address: Address) -> None:
+async def test_foreign_hosts_are_rejected_despite_the_cookie(project: Project, address: Address) -> None:
     evil = f"evil.example:{address.port}"
     async with sign_in(project, address, "ann") as client:
         for path in ("/", "/enter", GOOD_SOCKET):
@@ -209,7 +209,7 @@ async def test_a_cookie_of_one_is_never_another(project: Project, address: Addre
 async def test_a_valid_link_is_honoured_whatever_others_tried_from_the_same_address(
     project: Project, address: Address
 ) -> None:
-    """Behind a proxy or a tunnel everybody comes from one address: a stranger's guesses lock out nobody."""
+    """Behind a proxy or tunnel all clients share an address: a stranger's guesses lock out no annotator."""
     headers = {"Origin": origin(address)}
     links = {name: tokens.new_link(project, name) for name in ("ann", "ben")}
     async with browser(address) as stranger:
@@ -231,7 +231,7 @@ async def test_a_valid_link_is_honoured_whatever_others_tried_from_the_same_addr
 async def test_strangers_connections_give_way(
     project: Project, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Whoever holds as many connections as there may be keeps nobody out, and ends nobody's work."""
+    """Holding every connection neither locks out annotators nor ends their work."""
     monkeypatch.setattr(server, "MOST_CONNECTIONS", 6)
     held: list[asyncio.StreamWriter] = []
 
@@ -375,7 +375,7 @@ async def test_a_database_that_is_busy_is_no_crash(
 
 
 async def test_one_person_s_connections_keep_no_newcomer_out(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of somebody who holds them all the oldest give way; nobody within a share loses one."""
+    """The oldest connections of the person who holds them all are dropped; others within their share lose none."""
     monkeypatch.setattr(server, "MOST_CONNECTIONS", 12)
     monkeypatch.setattr(server, "CONNECTIONS_PER_PERSON", 4)
     held: list[asyncio.StreamWriter] = []

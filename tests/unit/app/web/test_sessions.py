@@ -1,4 +1,4 @@
-"""Pages and processes: who takes over from whom, what ends when, and what pages that misbehave can't do."""
+"""Pages and processes: takeovers, ends of sessions, and misbehaving pages."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ async def ann(project: Project, address: Address) -> AsyncIterator[ClientSession
 
 
 def processes() -> list[psutil.Process]:
-    """The stand-ins for the app that live."""
-    return [one for one in psutil.Process().children() if is_stand_in(one)]
+    """Return the live stand-in processes of the app."""
+    return [one for one in psutil.Process().children() if is_fake_app(one)]
 
 
-def is_stand_in(process: psutil.Process) -> bool:
+def is_fake_app(process: psutil.Process) -> bool:
     try:
         return str(FAKE_APP) in process.cmdline()
     except psutil.NoSuchProcess:  # a zombie is one, too
@@ -100,7 +100,7 @@ async def test_what_was_typed_before_the_page_closed_is_still_read(
     await until(lambda: processes() == [])
 
 
-async def test_who_quits_is_told_apart_from_a_crash(
+async def test_quitting_is_distinguished_from_a_crash(
     ann: ClientSession, address: Address, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with tab(ann, address) as page:
@@ -115,7 +115,7 @@ async def test_who_quits_is_told_apart_from_a_crash(
     assert "Traceback" not in caplog.text
 
 
-async def test_an_app_that_cant_be_started_is_said(project: Project) -> None:
+async def test_an_app_that_cannot_start_is_reported(project: Project) -> None:
     running = served(project, lambda _: ["/nowhere/python"])
     async with running as address, sign_in(project, address, "ann") as client, tab(client, address) as page:
         assert await page.end() == Ending.UNOPENED
@@ -293,9 +293,7 @@ async def test_the_end_of_the_server_ends_everyone(project: Project) -> None:
         assert processes() == []
 
 
-async def test_connections_on_which_nothing_comes_are_dropped(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_idle_connections_are_dropped(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "IDLE_S", 0.2)
     async with served(project) as address, sign_in(project, address, "ann") as client, tab(client, address) as page:
         await page.wait_for("I am ann")
@@ -313,9 +311,7 @@ async def test_connections_on_which_nothing_comes_are_dropped(
         await page.wait_for("Dx")
 
 
-async def test_a_body_that_never_comes_is_not_waited_for(
-    project: Project, address: Address, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_missing_body_times_out(project: Project, address: Address, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("workbench.app.web.serve.server._BODY_S", 0.1)
     reader, writer = await asyncio.open_connection("127.0.0.1", address.port)
     head = f"POST /enter HTTP/1.1\r\nHost: 127.0.0.1:{address.port}\r\nOrigin: {origin(address)}\r\nContent-Length: 43"

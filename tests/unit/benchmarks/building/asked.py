@@ -1,4 +1,4 @@
-"""Questions for tests of the rules."""
+"""Questions for tests of the selection rules."""
 
 from __future__ import annotations
 

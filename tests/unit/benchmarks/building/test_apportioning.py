@@ -1,4 +1,4 @@
-"""Largest remainders, and what a stratum gives back."""
+"""Largest remainders, and redistribution from small strata."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_shares_are_within_one_of_exact_and_add_up(weights: dict[str, int], coun
     exact = {name: Fraction(count * weight, total) for name, weight in weights.items()}
     assert sum(shares.values()) == count
     assert all(exact[name] - 1 < share < exact[name] + 1 for name, share in shares.items())
-    # Whoever was rounded up had no smaller a fraction than whoever was not; equal ones go by name.
+    # No rounded-down stratum had a larger fraction than a rounded-up one; ties are broken by name.
     up = [name for name in shares if shares[name] > exact[name] // 1]
     down = [name for name in shares if name not in up]
     assert all((-(exact[one] % 1), one) < (-(exact[other] % 1), other) for one in up for other in down)

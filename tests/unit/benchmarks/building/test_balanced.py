@@ -1,4 +1,4 @@
-"""Balanced sets: exact or short, and what keeps items out."""
+"""Balanced benchmarks: exact or short, and reasons for excluded items."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_without_sets_the_pool_is_short_of_exactly_25_questions(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(("fill", "questions"), [("none", 8), ("subtypes", 8), ("types", 9)])
-def test_what_is_short_is_filled_only_if_asked(tmp_path: Path, fill: Fill, questions: int) -> None:
+def test_shortages_are_filled_only_on_request(tmp_path: Path, fill: Fill, questions: int) -> None:
     asked = [
         *[PoolQuestion(f"a{number}", "A1", "+-") for number in range(20)],
         *[PoolQuestion(f"b{number}", "B4", "+-") for number in range(2)],
@@ -161,7 +161,7 @@ def test_peoples_type_is_the_one_in_force(tmp_path: Path) -> None:
     assert {one.subtype for one in members(project)} == {"C4", "B4"}
 
 
-def test_caps_are_kept_and_models_without_a_tuple_are_named(tmp_path: Path) -> None:
+def test_caps_hold_and_models_without_items_are_named(tmp_path: Path) -> None:
     asked = [
         PoolQuestion(f"q{number}", "A1", "+-+-", f"math/{number % 2}", models=("a", "b", "c", "d"))
         for number in range(10)

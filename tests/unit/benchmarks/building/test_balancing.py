@@ -1,4 +1,4 @@
-"""Which questions make a balanced set: exact without caps, the fullest there is with them."""
+"""The choice of questions of a balanced benchmark: exact without caps, as full as possible with them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_caps_that_do_not_bind_change_nothing() -> None:
     assert choose(questions, by_subtype, {"A1": 5}, Caps(source=5, model=99), 2) == free
 
 
-def test_a_cap_is_kept_and_the_choice_is_the_same_everywhere() -> None:
+def test_a_cap_holds_and_the_choice_is_deterministic() -> None:
     questions = [question(number, "+-", source=f"s{number // 10}") for number in range(20)]
     chosen = choose(questions, by_subtype, {"A1": 12}, Caps(source=3), 2)
 
@@ -57,7 +57,7 @@ def test_a_cap_is_kept_and_the_choice_is_the_same_everywhere() -> None:
 
 
 def test_no_unlucky_first_choice_costs_a_question() -> None:
-    # Whoever takes the first question with models a and b keeps both others out.
+    # Choosing the first question with models a and b excludes both others.
     questions = [question(1, "+-", models="ab"), question(2, "+-", models="ac"), question(3, "+-", models="bd")]
     for seed in range(6):
         assert sorted(keys(choose(questions, by_subtype, {"A1": 3}, Caps(model=1), seed))) == ["q2", "q3"]
@@ -108,14 +108,14 @@ def most_by_hand(questions: list[Question], quotas: dict[str, int], caps: Caps) 
     return 0
 
 
-def test_a_subtype_that_is_short_is_filled_only_if_asked() -> None:
+def test_a_short_subtype_is_filled_only_on_request() -> None:
     questions = [question(number, "+-", "A1" if number < 3 else "A2") for number in range(30)]
     quotas = Quotas({"A": {"A1": 5, "A2": 5}, "B": {"B": 4}})
     taken = {fill: dict(balance(questions, quotas, NO_CAPS, fill, 0).taken) for fill in get_args(Fill)}
     assert taken == {"none": {"A1": 3, "A2": 5}, "subtypes": {"A1": 3, "A2": 7}, "types": {"A1": 3, "A2": 11}}
 
 
-def test_what_caps_keep_out_of_a_subtype_is_asked_of_the_others() -> None:
+def test_items_excluded_by_caps_are_replaced_from_other_subtypes() -> None:
     questions = [
         *[question(number, "+-", "A1", source="one") for number in range(10)],
         *[question(number, "+-", "A2", source=f"s{number}") for number in range(10, 20)],
@@ -124,7 +124,7 @@ def test_what_caps_keep_out_of_a_subtype_is_asked_of_the_others() -> None:
     assert found.taken == {"A1": 1, "A2": 7}
 
 
-def test_every_type_that_is_wanted_is_told_of() -> None:
+def test_every_requested_type_is_reported() -> None:
     found = balance([question(1, "+-")], undivided(2, set()), NO_CAPS, "none", 0)
     assert found.available == {"A": {"A": 1}, "B": {}, "C": {}, "D": {}}
     assert shortage(found.chosen[0][0], 1) is None

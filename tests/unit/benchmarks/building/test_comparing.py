@@ -1,4 +1,4 @@
-"""Versions of a set, compared; frozen sets, checked."""
+"""Comparing versions of a benchmark, and checking frozen ones."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_sets_of_questions_are_compared_too(project: Project) -> None:
     assert [(one.before, one.after) for one in diff.subtypes] == [(None, "A1")]
 
 
-def test_an_unknown_set_is_told(project: Project) -> None:
+def test_an_unknown_benchmark_is_reported(project: Project) -> None:
     with pytest.raises(UsageError, match="There is no set 'x'"):
         set_diff(project, "x", "s")
 

@@ -1,4 +1,4 @@
-"""Freezing: all or nothing, once, and never another set under the same name unasked."""
+"""Freezing: all or nothing, once, and no other contents under the same name without request."""
 
 from __future__ import annotations
 
@@ -118,6 +118,6 @@ def test_what_is_no_name(project: Project, name: str) -> None:
         build_balanced(project, replace(ONE, name=name))
 
 
-def test_the_guidelines_in_force_are_kept_where_people_decide(project: Project) -> None:
+def test_the_current_guideline_version_is_recorded(project: Project) -> None:
     build_balanced(project, ONE)
     assert sets.all_sets(project.database.reader())[0].guideline == "1"

@@ -1,4 +1,4 @@
-"""Hard sets: votes, the queue, labels, and what is left of them."""
+"""Hard benchmarks: votes, the queue, labels, and the final items."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def queued(project: Project, name: str = "hard-queue") -> list[str]:
 
 
 def drawn_of(project: Project, name: str) -> list[int]:
-    """How many items a set has of each of the two sources, the first one's before the other's."""
+    """Count the items of a benchmark from each of the two sources."""
     second = sum(int(item[1:]) % 2 for item in queued(project, name))
     return [len(queued(project, name)) - second, second]
 
@@ -95,7 +95,7 @@ def test_another_minority(tmp_path: Path) -> None:
     assert queued(project) == ["c3"]
 
 
-def test_abstentions_never_change_which_fully_voted_rows_are_kept(tmp_path: Path) -> None:
+def test_abstentions_do_not_affect_the_choice_of_fully_voted_rows(tmp_path: Path) -> None:
     votes = [f"{'+' if number % 2 else '-'}++--" for number in range(200)]
     for folder in ("without", "with"):
         (tmp_path / folder).mkdir()
@@ -216,7 +216,7 @@ def test_partial_goes_on_with_what_is_labelled(tmp_path: Path) -> None:
     assert report.shortfall[0].why == "of 5 queued 4 waiting for labels"
 
 
-def test_a_queue_stays_while_the_same_is_asked_for(tmp_path: Path) -> None:
+def test_a_queue_is_unchanged_for_the_same_request(tmp_path: Path) -> None:
     project = voted(tmp_path)
     first = build_hard(project, HardOptions(judges=FIVE))
     assert first.version == 1

@@ -1,4 +1,4 @@
-"""Picks: 2 + 2 a question by a judge's verdicts."""
+"""Picks: 2 + 2 per question by the verdicts of a judge."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DRAW = ("set=draw",)
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    """Four questions with six completions each, and one nobody has answered."""
+    """Make four questions with six completions each and one without completions."""
     asked = [
         PoolQuestion("q1", "A1", "......"),
         PoolQuestion("q2", "A1", "......"),

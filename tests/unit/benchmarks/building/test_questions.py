@@ -1,4 +1,4 @@
-"""Picks: exactly so many correct and so many incorrect, by chance that can be repeated."""
+"""Picks: exact numbers of correct and incorrect completions, drawn reproducibly."""
 
 from __future__ import annotations
 

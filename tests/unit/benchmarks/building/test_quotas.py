@@ -1,4 +1,4 @@
-"""Quotas: the paper's, even ones, proportional ones, and those of a file."""
+"""Quotas: those of the paper, even, proportional, and from a file."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ WANTED = Quotas({"A": {"A1": 20, "A2": 30}, "B": {"B4": 10}, "D": {"D": 4}})
         ("types", {"A1": 10, "A2": 51, "A9": 0, "B4": 3, "D": 0}),
     ],
 )
-def test_nobody_fills_in_unless_asked(fill: Fill, expected: dict[str, int]) -> None:
+def test_quotas_are_filled_only_on_request(fill: Fill, expected: dict[str, int]) -> None:
     assert apportioned(WANTED, {**ROOM, "D": {}}, fill) == expected
 
 

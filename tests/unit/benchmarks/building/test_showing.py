@@ -1,4 +1,4 @@
-"""Sets as they are listed: how far people are with each today, what it is short of, what has changed."""
+"""Lists of benchmarks: labelling progress, shortages, and changes."""
 
 from __future__ import annotations
 

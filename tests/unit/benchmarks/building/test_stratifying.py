@@ -30,7 +30,7 @@ def test_it_takes_what_its_strata_say(sizes: dict[str, int], count: int) -> None
     assert {one.name: one.population for one in told} == sizes
 
 
-def test_a_stratum_that_is_smaller_than_its_quota_is_told() -> None:
+def test_a_stratum_smaller_than_its_quota_is_reported() -> None:
     assert strata({"a": 2, "b": 2}, 10) == (
         Stratum(name="a", population=2, quota=5, taken=2),
         Stratum(name="b", population=2, quota=5, taken=2),

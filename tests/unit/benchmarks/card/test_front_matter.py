@@ -1,4 +1,4 @@
-"""Front matter is YAML that says what was meant, whatever the texts hold."""
+"""Front matter is valid YAML with the intended values for any texts."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def card(text: str) -> dict[str, Any]:
 
 
 def plain(values: Any) -> Any:
-    """What a reader is to find: texts without invisible characters."""
+    """Return the expected values for a reader: texts without invisible characters."""
     if isinstance(values, dict):
         return {key: plain(value) for key, value in values.items()}
     return (

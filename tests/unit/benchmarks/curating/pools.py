@@ -1,4 +1,4 @@
-"""Pools of questions for tests of curation."""
+"""Question pools for tests of curation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whole data sets: out of every figure and in again, under another name, and never while something goes on in them."""
+"""Whole datasets: excluded from all metrics and restored, renamed, and never changed during active work."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def queue_run(project: Project, where: str, state: str = "queued") -> None:
         )
 
 
-def test_one_that_is_taken_out_counts_nowhere_until_it_comes_back(project: Project) -> None:
+def test_an_excluded_dataset_does_not_count_until_restored(project: Project) -> None:
     item = selection_of(["dataset=wrong", "completion_id=c1"])
     coordinating.exclude(project, item, reason="proof", by="ines")
     assert with_gold(project) == 5
@@ -56,9 +56,9 @@ def test_one_that_is_taken_out_counts_nowhere_until_it_comes_back(project: Proje
     assert (done.items, done.questions) == (3, 2)
     assert with_gold(project) == 2
     assert [one.out for one in every_dataset(project)] == [WHY, None]
-    told = next(one for one in briefed(project).briefing if one.kind == "out")
-    assert WHY in told.sentence
-    assert "4 items" in told.sentence
+    matter = next(one for one in briefed(project).briefing if one.kind == "out")
+    assert WHY in matter.sentence
+    assert "4 items" in matter.sentence
     assert take_out(project, "wrong", reason=WHY, by="ines").items == 0
     assert take_in_again(project, "wrong", by="ines").items == 3
     assert with_gold(project) == 5
@@ -129,7 +129,7 @@ def test_a_run_on_another_one_is_no_obstacle(project: Project) -> None:
     assert rename(project, "wrong", "old").dataset == "old"
 
 
-def test_a_name_by_which_something_may_go_on_is_kept(project: Project, tmp_path: Path) -> None:
+def test_a_name_in_use_by_active_work_cannot_be_changed(project: Project, tmp_path: Path) -> None:
     queue_run(project, "dataset=wrong", "paused")
     with pytest.raises(UsageError, match="Run 1 is paused and may continue under the name 'wrong'"):
         rename(project, "wrong", "old")

@@ -1,4 +1,4 @@
-"""A draw of so many a type: exact or short with a reason, seeded, and stable under further questions."""
+"""Draws of so many per type: exact or short with a reason, seeded, and stable when questions are added."""
 
 from __future__ import annotations
 

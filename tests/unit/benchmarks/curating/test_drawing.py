@@ -1,4 +1,4 @@
-"""A draw is frozen once, is the same again, and becomes another version only where somebody asks for it."""
+"""A draw is frozen once, is reproducible, and becomes another version only on request."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_a_draw_is_frozen_with_what_came_of_it(project: Project) -> None:
     assert len(sets.all_sets(project.database.reader())) == 1
 
 
-def test_a_draw_that_comes_out_differently_is_refused_unless_it_is_a_new_version(project: Project) -> None:
+def test_a_different_draw_needs_a_new_version(project: Project) -> None:
     draw(project, WISH)
     before = members(project)
     gone = next(iter(before))

@@ -1,4 +1,4 @@
-"""Duplicates go out of the pool, say of which question they are one, and come in again."""
+"""Duplicates are excluded from the pool, refer to their original, and can be restored."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_which_one_stays_does_not_follow_from_the_order_of_import(tmp_path: Path
     assert kept[0] == kept[1]
 
 
-def test_they_come_in_again_and_others_stay_out(project: Project) -> None:
+def test_duplicates_can_be_restored_and_others_stay_excluded(project: Project) -> None:
     found(project)
     exclude(project, ["proof", "planet again"], reason="proof", by="ben")
     assert take_in_again(project, Scope(), by="ben") == 1
@@ -137,18 +137,18 @@ def test_a_question_without_a_vector_is_named(wordings: Project, tmp_path: Path)
         find_duplicates(wordings, by_file(wordings, file), Scope(), by="amira")
 
 
-def test_a_server_is_asked_only_about_what_may_be_a_duplicate(project: Project) -> None:
-    asked: list[str] = []
+def test_only_possible_duplicates_are_sent_to_the_server(project: Project) -> None:
+    sent_texts: list[str] = []
 
     def answer(received: Received) -> list[list[float]]:
-        asked.extend(received.body["input"])
+        sent_texts.extend(received.body["input"])
         return [[1.0, 0.0] for _ in received.body["input"]]
 
     with scripted(answer) as server:
         models = models_from(project, ["m"], {"base_url": server.url})
         report = find_duplicates(project, by_server(project, "m", models), Scope(), by="amira", with_pairs=True)
     assert pairs(report) == {"sum again": "sum", "planet again": "planet"}
-    assert "What is 2 + 5?" not in asked
+    assert "What is 2 + 5?" not in sent_texts
 
 
 def test_what_a_kill_has_left_is_gone_on_with(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:

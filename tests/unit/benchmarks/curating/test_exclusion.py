@@ -1,4 +1,4 @@
-"""What belongs out is proposed by rules and models, and taken out by people, each with a reason."""
+"""Exclusions are proposed by rules and models and decided by people, each with a reason."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_what_rules_find_is_taken_out_by_a_person(project: Project) -> None:
     assert {key: row[0] for key, row in out(project).items()} == {"proof": "proof", "empty": "bad_reference"}
 
 
-def test_questions_come_in_again_by_name_or_by_reason(project: Project) -> None:
+def test_questions_are_restored_by_id_or_reason(project: Project) -> None:
     exclude(project, ["sum", "planet"], reason="proof", by="amira")
     exclude(project, ["empty"], reason="bad_reference", by="amira")
     assert restore(project, EVERY, by="ben", ids=["sum", "other sum"]) == PoolChanged(restored=1, unchanged=1)

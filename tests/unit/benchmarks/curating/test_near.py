@@ -1,4 +1,4 @@
-"""Near-duplicates: exactly those that reach the threshold to one that stays, and nothing speaks against."""
+"""Near-duplicates: exactly those above the threshold to a kept question without a contradiction."""
 
 from __future__ import annotations
 

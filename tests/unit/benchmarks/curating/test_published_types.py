@@ -1,4 +1,4 @@
-"""Types asked for by a prompt as published: the request is the file with the texts in it, and a name is an answer."""
+"""Types requested with a published prompt: the request is the file with the texts, and type names are answers."""
 
 from __future__ import annotations
 

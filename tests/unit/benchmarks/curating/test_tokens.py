@@ -1,4 +1,4 @@
-"""Tokens and signatures: how a question is written doesn't matter, what it asks does."""
+"""Tokens and signatures: independent of spelling, dependent on the content of the question."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ def test_another_way_of_writing_is_the_same(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", OTHER)
-def test_what_is_asked_tells_questions_apart(name: str) -> None:
+def test_questions_with_different_content_have_different_signatures(name: str) -> None:
     one, other = OTHER[name]
     assert signature(one) != signature(other)
 
 
-def test_words_alone_tell_nothing_apart() -> None:
+def test_other_words_alone_give_the_same_signature() -> None:
     assert signature("The capital of France, a city") == signature("I ask for the capital of Spain")
 
 

@@ -1,4 +1,4 @@
-"""Types proposed by a model stand apart from what people say; both are compared, and people go first."""
+"""Types proposed by a model are separate from annotated ones; both are compared, and annotators take precedence."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_a_model_proposes_and_says_what_has_no_type(project: Project, server: Sc
     assert "proposed_types" not in READABLE
 
 
-def test_nothing_is_asked_twice(project: Project, server: ScriptedServer) -> None:
+def test_no_request_is_repeated(project: Project, server: ScriptedServer) -> None:
     first = propose(project, server)
     again = propose(project, server)
     assert (again.asked, again.run, again.proposed) == (0, first.run, first.proposed)
@@ -163,7 +163,7 @@ def test_lines_that_say_no_type_of_a_question_are_refused(
 
 
 @pytest.mark.parametrize("history", [False, True])
-def test_types_of_questions_leave_and_come_back(project: Project, tmp_path: Path, *, history: bool) -> None:
+def test_types_of_questions_round_trip(project: Project, tmp_path: Path, *, history: bool) -> None:
     say_types(project, [PersonType(question_id="one", subtype="A3")], by="amira")
     file = tmp_path / "labels.jsonl"
     export_labels(project, file, history=history)
@@ -213,8 +213,8 @@ def test_without_proposals_there_is_nothing_to_list(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("by", ["coordinator", "amira"])
-def test_what_one_person_said_counts_after_it_was_accepted(project: Project, by: str) -> None:
-    """Also where who accepts it said it: they take the label back for it."""
+def test_a_single_annotation_counts_once_accepted(project: Project, by: str) -> None:
+    """Also if its author accepts it, which retracts the label."""
     said = [PersonType(question_id="one", subtype="A1"), PersonType(question_id="five", subtype="B2")]
     say_types(project, said, by="amira")
     before = types_report(project, EVERY)
@@ -227,16 +227,14 @@ def test_what_one_person_said_counts_after_it_was_accepted(project: Project, by:
     found = {one.key: one.people_type for one in curation.questions(project.database.reader(), EVERY)}
     assert (found["one"], found["five"]) == ("A1", "B2")
     assert accept_types(project, EVERY, "people", by=by).imported == 0
-    # Whoever differs later opens the question again; of two who differ neither is accepted.
+    # A later disagreement reopens the question; of two differing types neither is accepted.
     say_types(project, [PersonType(question_id="one", subtype="D1")], by="ben")
     said_now = types_report(project, EVERY).origins
     assert said_now == {"none": 3, "people": 1, "one person" if by == "amira" else "disputed": 1}
     assert accept_types(project, EVERY, "people", by=by).imported == (by == "amira")
 
 
-def test_proposals_count_after_they_were_accepted_where_nobody_said_anything(
-    project: Project, server: ScriptedServer
-) -> None:
+def test_proposals_of_unannotated_questions_count_once_accepted(project: Project, server: ScriptedServer) -> None:
     propose(project, server)
     say_types(project, [PersonType(question_id="one", subtype="A3")], by="ben")
     assert types_report(project, EVERY).counting == 1

@@ -1,4 +1,4 @@
-"""The sample, labelled and judged, made once; and the folder it is published as."""
+"""The sample, labelled and judged, made once; and its published folder."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from workbench.core.verdict import Outcome, Verdict
 
 @pytest.fixture(scope="session")
 def sample_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sample with labels and two judges; ``chooser`` chose the set ``small``. Whoever changes it takes a copy."""
+    """Make the labelled sample with two judges; ``chooser`` selected the set ``small``. Tests that write use a copy."""
     path = tmp_path_factory.mktemp("published") / "p.db"
     project = sample_project(path)
     rows = project.database.reader().execute("SELECT id, imported_gold FROM completions ORDER BY id").fetchall()
@@ -34,7 +34,7 @@ def sample_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def made(sample_database: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Publication]:
-    """The folder, which nobody may change, and what was said of it."""
+    """Return the published folder, which is read-only, and its report."""
     project = copy_of(sample_database, tmp_path_factory.mktemp("folder"))
     folder = project.path.with_name("out")
     found = publish(project, PublishOptions(sets=("small",), folder=folder))

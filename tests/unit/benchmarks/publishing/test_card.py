@@ -1,4 +1,4 @@
-"""The card holds all it must say, and its data stays text."""
+"""The dataset card has all required parts, and its data stays text."""
 
 from __future__ import annotations
 

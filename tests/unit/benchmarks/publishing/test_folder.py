@@ -1,4 +1,4 @@
-"""A folder appears whole or not at all, and only what was published is ever replaced."""
+"""A folder is published completely or not at all, and only published folders are replaced."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_what_fails_half_way_leaves_nothing(tmp_path: Path) -> None:
 
 
 def test_a_replacement_that_was_killed_is_undone(tmp_path: Path) -> None:
-    """Between its two steps the old folder stands beside under another name."""
+    """Between its two steps the old folder is next to it under another name."""
     out = tmp_path / "out"
     publish(out)
     out.rename(tmp_path / ".out.replaced")

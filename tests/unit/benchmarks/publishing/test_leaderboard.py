@@ -1,4 +1,4 @@
-"""The leaderboard: figures on frozen gold, three files that agree, and judges that chose the set."""
+"""The leaderboard: metrics on frozen gold, three consistent files, and judges that selected the set."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _run_again(project: Project, verifier: int, found: list[tuple[int, int]]) ->
         runs.complete(connection, run, len(found))
 
 
-def test_without_verifiers_only_baselines_stand_there(project: Project) -> None:
+def test_without_verifiers_only_baselines_are_listed(project: Project) -> None:
     with project.database.write() as connection:
         connection.execute("UPDATE runs SET completed_at = NULL")
     publish(project, PublishOptions(sets=("small",), folder=project.path.with_name("out")))

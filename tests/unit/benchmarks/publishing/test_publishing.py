@@ -1,4 +1,4 @@
-"""What is published is what was frozen, the same bytes every time, and reads back."""
+"""The published folder equals the frozen benchmark, is reproducible byte for byte, and can be imported."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def bytes_of(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_every_file_stands_in_the_manifest_and_the_checksums(made: Made) -> None:
+def test_every_file_is_in_the_manifest_and_the_checksums(made: Made) -> None:
     folder, found = made
     hashes = {path: sha256(content).hexdigest() for path, content in bytes_of(folder).items()}
     manifest = msgspec.json.decode((folder / "manifest.json").read_bytes(), type=FolderManifest)
@@ -75,17 +75,17 @@ def test_the_same_database_gives_the_same_bytes(made: Made, project: Project) ->
     assert bytes_of(again) == bytes_of(made[0])
 
 
-def test_labels_that_come_meanwhile_are_in_no_file(
+def test_labels_added_during_publishing_are_in_no_file(
     made: Made, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A label that arrives while the folder is written stands in all of it or in nothing of it."""
+    """A label that arrives while the folder is written is in all of it or none of it."""
 
-    def meanwhile(*arguments: Any) -> SetContents:
+    def gather_after_a_label(*arguments: Any) -> SetContents:
         with project.database.write() as connection:
             events.append(connection, later("new", "label", 1, people.add(connection, "dora"), verdict="correct"))
         return gather(*arguments)
 
-    monkeypatch.setattr(publishing, "gather", meanwhile)
+    monkeypatch.setattr(publishing, "gather", gather_after_a_label)
     publish(project, PublishOptions(sets=("small",), folder=project.path.with_name("out")))
     assert bytes_of(project.path.with_name("out")) == bytes_of(made[0])
 
@@ -122,7 +122,7 @@ def _published(project: Project, folder: Path) -> list[dict[str, Any]]:
     return rows_of(folder)
 
 
-def test_items_come_back_from_both_files(made: Made, tmp_path: Path) -> None:
+def test_both_files_can_be_imported(made: Made, tmp_path: Path) -> None:
     folder, _ = made
     source = {row["completion_id"]: row for row in lines_of(SAMPLE, "tuples.jsonl")}
     for path in (DATA, "verifybench/small.jsonl"):
@@ -143,7 +143,7 @@ def test_items_come_back_from_both_files(made: Made, tmp_path: Path) -> None:
             assert [row[name] for name in kept] == [source[key][name] for name in kept]
 
 
-def test_labels_come_back_with_their_agreement(made: Made, project: Project, tmp_path: Path) -> None:
+def test_imported_labels_have_the_same_agreement(made: Made, project: Project, tmp_path: Path) -> None:
     folder, _ = made
     again = open_project(tmp_path / "again.db", create=True)
     import_files(again, plan_import([folder / DATA]), dataset="again")
@@ -156,7 +156,7 @@ def test_labels_come_back_with_their_agreement(made: Made, project: Project, tmp
 
 
 def test_the_card_counts_agreement_and_conflicts_on_the_published_labels(project: Project) -> None:
-    """Of reopened items the latest round is published; labels given unblinded are, too, and count nowhere."""
+    """Only the latest round of reopened items is published; unblinded labels are published but not counted."""
     rows = project.database.reader().execute("SELECT id, key FROM completions ORDER BY id LIMIT 3").fetchall()
     reopen(project, [rows[0][0]], reason="another reference")
     said = [(rows[0][1], "amira", "correct", False), (rows[0][1], "ben", "incorrect", False)]
@@ -195,7 +195,7 @@ def test_the_card_counts_agreement_and_conflicts_on_the_published_labels(project
         again.close()
 
 
-def test_people_have_pseudonyms_unless_names_are_asked_for(made: Made, project: Project) -> None:
+def test_annotators_have_pseudonyms_by_default(made: Made, project: Project) -> None:
     people = {line["annotator"] for line in lines_of(made[0], "annotations/small.jsonl")}
     assert people == {"annotator-1", "annotator-2", "annotator-3"}
     whole = b"".join(bytes_of(made[0]).values())
@@ -226,8 +226,8 @@ def later(uuid: str, kind: EventKind, item: int, person: int, **said: Any) -> La
     return LabelEvent(uuid=uuid, kind=kind, task="correctness", subject=item, annotator=person, created_at=at, **said)
 
 
-def test_labels_that_stand_are_published(project: Project, made: Made) -> None:
-    """Not what was corrected or taken back, nor the coordinator's exclusions."""
+def test_current_labels_are_published(project: Project, made: Made) -> None:
+    """Corrected and retracted labels are not, nor are the coordinator's exclusions."""
     reader = project.database.reader()
     rows = reader.execute(
         "SELECT e.uuid, e.subject, e.annotator_id FROM label_events AS e JOIN set_items ON completion_id = e.subject "
@@ -245,7 +245,7 @@ def test_labels_that_stand_are_published(project: Project, made: Made) -> None:
     assert "1 label came after the set was frozen" in (out / "README.md").read_text()
 
 
-def test_data_sets_that_share_ids_are_told_apart(tmp_path: Path) -> None:
+def test_shared_ids_are_prefixed_with_their_dataset(tmp_path: Path) -> None:
     rows = [
         {"dataset": name, "question_id": "q", "completion_id": "c", "completion": name, "gold": gold, "subtype": "A1"}
         for name, gold in (("one", True), ("two", False))
@@ -323,7 +323,7 @@ def test_the_columns_are_those_of_the_card(made: Made) -> None:
         assert f"| {name.replace('_', chr(92) + '_')} | " in card
 
 
-def test_real_rows_stand_in_the_released_file_byte_for_byte(real_file: Path, tmp_path: Path) -> None:
+def test_real_rows_equal_the_released_file_byte_for_byte(real_file: Path, tmp_path: Path) -> None:
     project = open_project(tmp_path / "p.db", create=True)
     import_files(project, plan_import([real_file]), dataset="hard")
     freeze(project, "hard", kind="hard")

@@ -1,4 +1,4 @@
-"""Completions by many models: what they are, what goes on after an end, and what holds up nothing else."""
+"""Generating completions with many models: provenance, resuming after an end, and independent failures."""
 
 from __future__ import annotations
 
@@ -208,7 +208,7 @@ def test_a_late_reply_keeps_its_place(project: Project, monkeypatch: pytest.Monk
     assert [row[1] for row in completions(project)] == [f"q{number}/a/1" for number in range(5)]
 
 
-def test_what_fails_for_good_is_reported_and_asked_again_on_request(project: Project) -> None:
+def test_permanent_failures_are_reported_and_retried_on_request(project: Project) -> None:
     failing = True
 
     def answer(model: str, question: str) -> str | Scripted:
@@ -273,7 +273,7 @@ def test_a_budget_of_a_model_and_one_of_all_hold_over_all_starts(project: Projec
 
 
 class Died(BaseException):
-    """Stands for a kill: nobody handles it."""
+    """Simulates a kill: no code handles it."""
 
 
 @pytest.mark.few(3)
@@ -384,7 +384,7 @@ def test_another_process_at_work_is_waited_for_by_the_user(
         (Reply(text="", reasoning="so", finish_reason="stop"), "<think>\nso\n</think>\n\n"),
     ],
 )
-def test_thoughts_stand_as_the_model_wrote_them(reply: Reply, text: str) -> None:
+def test_thoughts_are_stored_as_written(reply: Reply, text: str) -> None:
     assert as_written(reply) == text
 
 

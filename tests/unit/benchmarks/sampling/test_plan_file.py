@@ -1,4 +1,4 @@
-"""Plans of completions: what they say, and every way in which they can be wrong."""
+"""Plan files of completions: their contents, and every kind of error."""
 
 from __future__ import annotations
 

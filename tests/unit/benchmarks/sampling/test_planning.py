@@ -1,4 +1,4 @@
-"""What a plan of completions will take, before anything is asked."""
+"""The estimate of a completion plan, before any request."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def project(tmp_path: Path) -> Iterator[Project]:
     made.close()
 
 
-def test_the_figures_of_what_was_never_asked(project: Project) -> None:
+def test_the_estimate_before_any_request(project: Project) -> None:
     models = {
         "a": f"max_tokens = 50\nsamples = 2\nrpm = 2\ntpm = 1000\n{PRICE}",
         "b": f"rpm = 1\ntpm = 1000000\n{PRICE}",
@@ -62,7 +62,7 @@ def test_a_token_is_four_bytes_of_the_request(project: Project) -> None:
         assert one.prompt_tokens == sum(len(received.raw) // 4 + 1 for received in server.received)
 
 
-def test_the_figures_after_some_were_asked(project: Project) -> None:
+def test_the_estimate_after_some_requests(project: Project) -> None:
     def answer(received: Received) -> Scripted:
         question = received.body["messages"][0]["content"]
         if question == "What is 3?":
@@ -96,7 +96,7 @@ def test_replies_that_only_have_to_join_are_no_calls(project: Project, monkeypat
         assert carry_out(project, wanted).written == len(server.received) == 4
 
 
-def test_a_whole_data_set_may_be_asked(project: Project) -> None:
+def test_a_plan_can_use_a_whole_dataset(project: Project) -> None:
     file = project.path.parent / "plan.toml"
     plan(project, NOWHERE, {"a": ""})
     file.write_text(file.read_text("utf-8").replace('set = "draw"', 'dataset = "pool"'), "utf-8")

@@ -1,4 +1,4 @@
-"""Near-duplicate problems from files, a server's embeddings, and a model on this machine."""
+"""Near-duplicate problems from files, embeddings of a server, and a local model."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_a_wrong_file_of_vectors_is_refused_with_line_and_field(tmp_path: Path, 
         read_cosines(lines(tmp_path, *rows))
 
 
-def test_a_server_is_asked_once_for_ever(tmp_path: Path) -> None:
+def test_embeddings_are_requested_only_once(tmp_path: Path) -> None:
     project = own_project(tmp_path)
     with scripted(embedding) as server:
         for _ in range(2):
@@ -117,14 +117,14 @@ def test_a_server_that_gives_no_vectors_is_named(tmp_path: Path) -> None:
     project.close()
 
 
-class Stand(ModuleType):
-    """Stands in for sentence-transformers."""
+class FakeSentenceTransformers(ModuleType):
+    """A fake of sentence-transformers."""
 
     made: list[tuple[str, dict[str, Any]]]
 
     class SentenceTransformer:
         def __init__(self, name: str, **options: Any) -> None:
-            Stand.made = [(name, options)]
+            FakeSentenceTransformers.made = [(name, options)]
 
         def encode(self, texts: list[str], **_: Any) -> Any:
             return np.array([vector(text) for text in texts])
@@ -132,9 +132,11 @@ class Stand(ModuleType):
 
 def test_a_model_on_this_machine_runs_no_code_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     project = own_project(tmp_path)
-    monkeypatch.setitem(sys.modules, "sentence_transformers", Stand("sentence_transformers"))
+    monkeypatch.setitem(sys.modules, "sentence_transformers", FakeSentenceTransformers("sentence_transformers"))
     assert find_duplicates(embed_locally(project, "folder")).kept == 2
-    assert Stand.made == [("folder", {"trust_remote_code": False, "model_kwargs": {"use_safetensors": True}})]
+    assert FakeSentenceTransformers.made == [
+        ("folder", {"trust_remote_code": False, "model_kwargs": {"use_safetensors": True}})
+    ]
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     with pytest.raises(UsageError, match="not installed"):
         embed_locally(project, "folder")

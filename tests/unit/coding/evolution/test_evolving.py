@@ -1,4 +1,4 @@
-"""Suites that grow harder by rounds: every rule on the result, and the same bytes after any kill."""
+"""Evolving suites: every rule of the result, and the same bytes after any kill."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def test_one_problem_is_shown_round_by_round(project: Project) -> None:
     assert evolved.problem_evolution(project, evolved.evolution(project, "grown"), 999) is None
 
 
-def test_a_reply_that_never_comes_is_noted_and_the_work_goes_on(project: Project) -> None:
+def test_a_missing_reply_is_recorded_and_the_work_continues(project: Project) -> None:
     third = [one for one in report(project).steps if one.round == 3]
     assert [(one.asked, one.replied) for one in third] == [(3, 2), (3, 2)]
 
@@ -235,7 +235,7 @@ def test_a_kill_between_two_writes_is_gone_on_from_to_the_same_bytes(
         one.close()
 
 
-def test_a_name_stands_for_one_configuration(project: Project) -> None:
+def test_a_name_is_bound_to_one_configuration(project: Project) -> None:
     with pytest.raises(UsageError, match="seed was 0"):
         evolving.begin(project, "grown", structs.replace(SETTINGS, seed=5))
     with pytest.raises(UsageError, match="'base' already"):
@@ -248,7 +248,7 @@ def test_a_name_stands_for_one_configuration(project: Project) -> None:
         evolved.evolution(project, "gorwn")
 
 
-def test_several_data_sets_are_told_apart_by_name(tmp_path: Path) -> None:
+def test_several_datasets_need_a_dataset_name(tmp_path: Path) -> None:
     project = own_project(tmp_path, 1)
     files = [tmp_path / "problems.jsonl", tmp_path / "solutions.jsonl"]
     import_files(project, plan_import(files), dataset="other")
@@ -273,7 +273,7 @@ def test_without_a_reference_by_people_new_tests_are_taken_unverified(tmp_path: 
     found = report(project)
     assert found.unverified == 1
     assert all("wrong" not in one.rejected for one in found.steps)
-    # Nobody passes the wrong ones, so the filter takes them out, as in the paper.
+    # No solution passes the wrong tests, so the filter drops them, as in the paper.
     sources = [test.source for one in steps(project) for test in one.tests]
     assert "assert candidate(4) == 5" in sources
     assert "assert candidate(4) == 5" not in next(evolved.lines(project, evolved.evolution(project, "grown"))).tests
@@ -325,7 +325,7 @@ def test_passk_of_the_final_suite_is_what_the_evolution_shows(tmp_path: Path) ->
     project.close()
 
 
-def test_where_no_test_is_passed_nothing_is_asked(tmp_path: Path) -> None:
+def test_a_problem_without_passed_tests_sends_no_request(tmp_path: Path) -> None:
     project = own_project(tmp_path, 1, tests=["assert candidate(3) == 99"] * 2)
     model = evolve(project)
     assert model.requests == []

@@ -1,4 +1,4 @@
-"""Evolutions with a real model server and the real sandbox: on ten real problems, and killed with the process."""
+"""Evolutions with a model server and the real sandbox: on ten real problems, and killed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which tests are shown and which stay: thresholds, groups, the split, problems that are left out."""
+"""Shown and kept tests: thresholds, groups, the split, and excluded problems."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_a_problem_is_left_out_only_if_more_than_60_of_64_solve_it() -> None:
     assert snapshot_after(0, ["11111"] * 16, SETTINGS, Random(0)).left_out == "too_easy"
 
 
-def test_perfect_solutions_pass_what_is_kept() -> None:
+def test_perfect_solutions_pass_all_kept_tests() -> None:
     assert count_perfect(["110", "100", "111"], [0, 1]) == 2
 
 

@@ -1,4 +1,4 @@
-"""One step of a round: which of the executed tests are taken, and chance that can be repeated."""
+"""One step of a round: the accepted tests, and reproducible randomness."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Problems that say the same: no two that stay are alike, each that goes is alike to one that stays."""
+"""Near-duplicate problems: no two kept ones are similar, and each dropped one is similar to a kept one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Problems of standard input written anew: checked by execution, refused with a reason, the same after a kill."""
+"""Rewritten problems of standard input: checked by execution, rejected with a reason, equal after a kill."""
 
 from __future__ import annotations
 

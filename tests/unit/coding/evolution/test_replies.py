@@ -1,4 +1,4 @@
-"""What is taken of a reply: tests that parse, assert, call the entry point and are new; nothing is run."""
+"""Parsing replies: tests must parse, assert, call the entry point and be new; nothing is executed."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from workbench.coding.records.evolution import REJECTIONS
 from workbench.core.code_tests.broken import LONGEST_TEST, bound_names
 
 
-def said(*tests: object) -> str:
+def reply_with(*tests: object) -> str:
     return json.dumps({"tests": tests})
 
 
 @pytest.mark.parametrize(
     "reply",
     [
-        said("assert f(1) == 2", "assert f(2) == 3"),
-        f"Here they are:\n```json\n{said('assert f(1) == 2', 'assert f(2) == 3')}\n```\nDone.",
-        f"<think>{said('assert g(0)')}</think>{said('assert f(1) == 2', 'assert f(2) == 3')}",
-        said("assert f(1) == 2", "assert f(2) == 3", "assert f(3)")[:-12],
-        said("assert f(1) == 2", 7, None, "assert f(2) == 3"),
+        reply_with("assert f(1) == 2", "assert f(2) == 3"),
+        f"Here they are:\n```json\n{reply_with('assert f(1) == 2', 'assert f(2) == 3')}\n```\nDone.",
+        f"<think>{reply_with('assert g(0)')}</think>{reply_with('assert f(1) == 2', 'assert f(2) == 3')}",
+        reply_with("assert f(1) == 2", "assert f(2) == 3", "assert f(3)")[:-12],
+        reply_with("assert f(1) == 2", 7, None, "assert f(2) == 3"),
         '{"tests": ["assert f(1) == 2",\n "assert f(2) == 3"',
     ],
     ids=["plain", "fenced", "thinking", "cut", "mixed", "open"],
@@ -34,7 +34,7 @@ def test_tests_are_found_in_a_reply_however_it_is_wrapped(reply: str) -> None:
 
 
 @pytest.mark.parametrize("reply", ["", "no", "{", '{"tests": 3}', "[" * 5000, '{"tests": [' + "[" * 100_000])
-def test_a_reply_without_tests_has_none_and_no_assert_false_stands_in(reply: str) -> None:
+def test_a_reply_without_tests_has_no_tests(reply: str) -> None:
     taken = executable_tests(reply, ["f"], [])
     assert (taken.tests, taken.proposed) == ((), 0)
 
@@ -63,14 +63,14 @@ def test_a_reply_without_tests_has_none_and_no_assert_false_stands_in(reply: str
     ],
 )
 def test_a_test_is_refused_with_a_reason(source: str, code: str) -> None:
-    taken = executable_tests(said(source), ["f"], ["assert f(1) == 2"])
+    taken = executable_tests(reply_with(source), ["f"], ["assert f(1) == 2"])
     assert (taken.tests, dict(taken.rejected)) == ((), {code: 1})
     assert code in REJECTIONS
 
 
-def test_forms_are_told_apart_and_doubles_in_one_reply_are_found() -> None:
+def test_forms_are_recognised_and_duplicates_rejected() -> None:
     taken = executable_tests(
-        said("assert f(1) == 2", "assert f(1)==2", "assert -1 < f(0.5) < 1", "assert sorted(f([2])) == [2]"),
+        reply_with("assert f(1) == 2", "assert f(1)==2", "assert -1 < f(0.5) < 1", "assert sorted(f([2])) == [2]"),
         ["f"],
         [],
     )
@@ -78,17 +78,18 @@ def test_forms_are_told_apart_and_doubles_in_one_reply_are_found() -> None:
     assert taken.rejected == {"duplicate": 1}
 
 
-def test_the_entry_point_comes_from_the_data_and_so_does_its_other_name() -> None:
+def test_the_entry_point_and_its_aliases_come_from_the_data() -> None:
     assert bound_names("candidate = solve\nother, third = 1, 2") == ["candidate", "other", "third"]
     assert bound_names("candidate =") == []
     names = ["solve", *bound_names("candidate = solve")]
     assert (
-        len(executable_tests(said("assert candidate(1)", "assert solve(2)", "assert sorted(3)"), names, []).tests) == 2
+        len(executable_tests(reply_with("assert candidate(1)", "assert solve(2)", "assert sorted(3)"), names, []).tests)
+        == 2
     )
 
 
 def test_without_an_entry_point_any_call_but_a_builtin_s_counts() -> None:
-    assert len(executable_tests(said("assert thing(1)", "assert len([])", "assert True"), [], []).tests) == 1
+    assert len(executable_tests(reply_with("assert thing(1)", "assert len([])", "assert True"), [], []).tests) == 1
 
 
 def test_a_rewritten_problem_needs_all_its_parts() -> None:

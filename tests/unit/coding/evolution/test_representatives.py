@@ -1,4 +1,4 @@
-"""The solutions a model is shown: as released, drawn by seed, fewer than five allowed."""
+"""The solutions shown to a model: as released, drawn by seed, possibly fewer than five."""
 
 from __future__ import annotations
 
@@ -86,10 +86,10 @@ def test_what_is_chosen_for_being_diverse_is_the_best_there_is(vectors: list[str
     others = [place for place in range(len(vectors)) if place not in best]
     if len(others) > 3:
         chosen = tuple(place for place in found if place not in best)
-        assert chosen == max(combinations(others, 3), key=lambda three: _apart(vectors, three))
+        assert chosen == max(combinations(others, 3), key=lambda three: _distances(vectors, three))
 
 
-def _apart(vectors: list[str], three: tuple[int, ...]) -> tuple[int, int]:
+def _distances(vectors: list[str], three: tuple[int, ...]) -> tuple[int, int]:
     distances = [distance(vectors[one], vectors[other]) for one, other in combinations(three, 2)]
     return min(distances), sum(distances)
 

@@ -1,4 +1,4 @@
-"""Scores that are missing: refusing gains nothing, and one small run takes nothing from the others."""
+"""Missing scores: refusing gains nothing, and a small run affects no other."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_a_score_without_a_unit_has_its_own_lowest(tmp_path: Path) -> None:
     assert report.rows[0].top1 == 0.75
 
 
-def test_the_solutions_beside_figures_are_those_they_are_counted_from(project: Project) -> None:
+def test_listed_solutions_are_those_counted_by_the_metrics(project: Project) -> None:
     for k in (None, 2):
         found = compare_verifiers(project, truth_of(project), k=k, samples=0)
         sizes = {problem.task_id: len(problem.solutions) for problem in found.problems}

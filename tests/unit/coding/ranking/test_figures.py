@@ -1,4 +1,4 @@
-"""Saturation, pass@k and histograms of a database, against the same figures by hand or from the real outcomes."""
+"""Saturation, pass@k and histograms of a database, against manual values and real outcomes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_saturation_leaves_out_what_cannot_tell(tmp_path: Path) -> None:
     assert saturation_as(found, TableForm(format="csv")).count("\n") == 3
 
 
-def test_saturation_of_nothing_is_said(tmp_path: Path) -> None:
+def test_saturation_without_problems_is_reported(tmp_path: Path) -> None:
     project = scored_project(tmp_path, {"t": {"a": "pp", "b": "pf"}})
     found = saturation(project, truth_of(project))
     assert (found.rows, found.enough) == ([], None)
@@ -90,7 +90,7 @@ def test_histograms_count_every_selected_solution_once(tmp_path: Path) -> None:
 
 
 def test_scores_of_written_tests_are_those_of_the_solutions_that_true_scores_select(tmp_path: Path) -> None:
-    """Figure 5b: the set stays as it is, whatever is said of it, and what is not selected doesn't count."""
+    """Figure 5b: the selection depends only on true scores, and unselected solutions do not count."""
     project = scored_project(tmp_path, {"t": LADDER | {"again": LADDER["s4"]}, "u": {"a": "pp|", "b": "pf|"}})
     said = {"t/s0": 0.3, "t/s4": 0.3, "t/s8": 1.0, "t/s12": 0.31, "t/s16": 0.3, "t/again": 0.9, "u/a": 0.0, "u/b": None}
     run = put_scores(project, "utg", said)

@@ -1,4 +1,4 @@
-"""Figures of verifiers over a database: who is measured on what, as which kind of score, and in which format."""
+"""Ranking metrics over a database: covered problems, kinds of scores, and formats."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_reward_models_are_stretched_whatever_their_scores(project: Project, mon
     assert row.mae == pytest.approx(0.25 / 6)
 
 
-def test_a_problem_counts_where_everyone_has_all_scores_and_the_others_are_said(project: Project) -> None:
+def test_only_problems_scored_by_every_verifier_count(project: Project) -> None:
     put_scores(project, "all", TRUE)
     put_scores(project, "some", {key: score for key, score in TRUE.items() if key != "t/b"}, suite="other")
     found = report(project, "all", "some")
@@ -97,7 +97,7 @@ def test_only_selected_solutions_are_measured_on_request(project: Project) -> No
 STOOD_IN = "Ground truth not known: 2 problems of 2; the fastest perfect solution replaces it."
 
 
-def test_what_stands_in_for_a_ground_truth_is_said_and_counted(tmp_path: Path) -> None:
+def test_stand_ins_for_the_ground_truth_are_counted(tmp_path: Path) -> None:
     outcomes = OUTCOMES | {"v": {"g": "ppff|", "h": "ffff|"}, "w": {"i": "pn|", "j": "nn|"}}
     project = scored_project(tmp_path, outcomes)
     scores = {f"{task}/{key}": 0.5 for task, some in outcomes.items() for key in some}

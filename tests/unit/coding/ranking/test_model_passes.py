@@ -1,4 +1,4 @@
-"""pass@k of models by data set, their average and how far it lies above a model's (EvolveCoder, table 3)."""
+"""pass@k of models by dataset, their average, and the improvement over a model (EvolveCoder, table 3)."""
 
 from __future__ import annotations
 

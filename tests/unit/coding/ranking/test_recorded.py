@@ -1,4 +1,4 @@
-"""Sets in the released shape: their own scores and ranks are the truth, and nothing is executed for it."""
+"""Sets in the released format: their scores and ranks are the truth, without execution."""
 
 from __future__ import annotations
 
@@ -209,7 +209,7 @@ def test_without_recorded_scores_it_is_an_error(call: Call, tmp_path: Path) -> N
 
 
 def test_mbpps_inputs_mean_what_evalplus_makes_of_them(call: Call, database: Path) -> None:
-    """Lists of tasks stand for tuples and sets, and some results are compared as sets: run, it is what was recorded."""
+    """Some lists are tuples or sets, and some results are compared as sets; outcomes equal the recorded ones."""
     need_a_sandbox()
     assert call("verify", database, "execution", "-o", "suite=base,plus")[0] == 0
     results = [json.loads(line) for line in call("code", "results", database)[1].splitlines()]
@@ -266,7 +266,7 @@ def test_a_written_set_carries_tests_and_truth_and_reads_back(call: Call, tmp_pa
     code, out, err = call("code", "select", one, "--write", file)
     assert code == 0, err
     first = [json.loads(line) for line in out.splitlines()]
-    # No solution stands for the reference: it is run, and has rank 1.
+    # No solution is the reference: it is run, and has rank 1.
     assert [(line["selected"], line["scores"], line["ground_truth_from"]) for line in first] == [
         (["reference", "a", "b"], [1.0, 0.75, 0.25], "reference"),
         (["reference", "a"], [1.0, 0.5], "reference"),

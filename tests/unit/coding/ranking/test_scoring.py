@@ -1,4 +1,4 @@
-"""Scores as they are rounded, and which solutions count as failing by errors alone."""
+"""Rounding of scores, and solutions that fail only by errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Selection from a database: how a ground truth is known, what is reported, and sets as they are written."""
+"""Selection from a database: sources of the ground truth, the report, and the written sets."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def lines_of(project: Project, **how: Any) -> list[SelectedLine]:
     return [one.line for one in sets_of(project, **how)]
 
 
-def test_a_perfect_solution_stands_in_the_fastest_of_several(tmp_path: Path) -> None:
+def test_the_fastest_perfect_solution_is_the_stand_in(tmp_path: Path) -> None:
     outcomes = {"t": {"slow": "pp|p", "fast": "pp|p", "later": "pp|p", "bad": "pf|p"}}
     project = scored_project(tmp_path, outcomes, ms={"t/slow": 3, "t/fast": 2, "t/later": 2})
     (line,) = lines_of(project)
@@ -49,7 +49,7 @@ def test_a_perfect_solution_stands_in_the_fastest_of_several(tmp_path: Path) -> 
     assert line.dataset == "code"
 
 
-def test_a_flag_comes_before_the_canonical_text_and_that_before_a_stand_in(tmp_path: Path) -> None:
+def test_flags_precede_the_canonical_text_and_stand_ins(tmp_path: Path) -> None:
     canonical = {"t/canonical": {"completion": "# t\npass\n"}}
     outcomes = {"t": {"fast": "pp|", "canonical": "pp|", "flagged": "pf|"}}
     (tmp_path / "a").mkdir()
@@ -176,7 +176,7 @@ def test_a_file_filters_by_what_it_tells_of_tests(tmp_path: Path) -> None:
 
 
 def test_real_outcomes_are_selected_from_as_released(shared_data: Path, tmp_path: Path) -> None:
-    """From outcomes and times alone, with the stand-in, all 33 problems come out like the released selection."""
+    """With outcomes and times only, all 33 problems give the released selection."""
     rows = real_solutions(shared_data)
     ms = {f"{row['task_id']}/{row['solution_id']}": len(row["code"]) / 1000 for row in rows}
     project = scored_project(tmp_path, outcomes_of(rows), ms=ms)

@@ -1,4 +1,4 @@
-"""Selection against worked cases, the released results, and a second, plainer implementation of both rules."""
+"""Selection against worked cases, the released results, and an independent implementation of both rules."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ def from_rows(rows: Sequence[dict[str, Any]]) -> list[Candidate]:
     ]
 
 
-def test_the_worked_cases_come_out_as_released(shared_data: Path) -> None:
+def test_the_worked_cases_equal_the_release(shared_data: Path) -> None:
     cases = json.loads((shared_data / "code" / "kselect_cases.json").read_text(encoding="utf-8"))
     for name, case in cases.items():
         found = [[one.id, one.score, one.rank] for one in picked(from_rows(case["input"])).ranked]
         assert found == case["released"], name
 
 
-def test_real_problems_come_out_as_released(shared_data: Path) -> None:
+def test_real_problems_equal_the_release(shared_data: Path) -> None:
     text = (shared_data / "code" / "real_kselect.jsonl").read_text(encoding="utf-8")
     for row in map(json.loads, text.splitlines()):
         found = [[one.id, one.score, one.rank] for one in picked(from_rows(row["candidates"])).ranked]
@@ -98,7 +98,7 @@ def test_a_ground_truth_below_another_solution_keeps_its_flag_and_loses_its_rank
     assert [(one.rank, one.ground_truth) for one in found.ranked] == [(1, False), (2, True), (3, False)]
 
 
-def test_what_failed_by_errors_alone_is_out_and_said_so_but_never_the_ground_truth() -> None:
+def test_solutions_with_only_errors_are_dropped_except_the_truth() -> None:
     found = picked([candidate(0, 0, truth=True, errors=True), candidate(1, 0.0, errors=True), candidate(2, 0.5)])
     assert [one.id for one in found.ranked] == [2, 0]
     assert found.dropped == {"only_errors": [1]}
@@ -109,7 +109,7 @@ def test_two_ground_truths_are_an_error_with_the_problems_name() -> None:
         picked([candidate(0, 1, truth=True), candidate(1, 0.5, truth=True)])
 
 
-def test_nothing_to_select_from_is_said() -> None:
+def test_an_empty_selection_has_a_reason() -> None:
     assert picked([]).shortfall == "no_solutions"
     assert picked([], rules="formula").ranked == ()
 

@@ -1,4 +1,4 @@
-"""True scores: which runs they come from, what counts together, and what is not known."""
+"""True scores: their runs, combined suites, and unknown scores."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_of_each_suite_the_run_with_most_solutions_is_taken_and_the_newest_of_eq
 
 
 @pytest.mark.parametrize(("name", "suites"), [(None, ("other",)), ("nobody", ())], ids=["suite", "name"])
-def test_what_was_never_run_is_said_with_what_there_is(
+def test_missing_runs_are_reported_with_the_existing_ones(
     tmp_path: Path, name: str | None, suites: tuple[str, ...]
 ) -> None:
     project = scored_project(tmp_path, {"t": {"a": "pp|p"}})
@@ -81,7 +81,7 @@ def test_a_selection_leaves_out_solutions_and_excluded_ones_are_never_there(tmp_
     assert set(scores_of(project)) == {"a", "c"}
 
 
-def test_solutions_stand_beside_each_verifiers_scores_and_ranks(tmp_path: Path) -> None:
+def test_solutions_are_listed_with_scores_and_ranks_per_verifier(tmp_path: Path) -> None:
     project = scored_project(tmp_path, {"t": {"a": "pp|p", "b": "pf|p", "c": "pp|p"}}, flagged=["t/c"])
     put_scores(project, "judge", {"t/a": 0.5, "t/b": 0.9, "t/c": None})
     truth = truth_of(project)

@@ -1,4 +1,4 @@
-"""Requests for tests and solutions: their words, what stands where, and that no text gets out of its lines."""
+"""Requests for tests and solutions: wording, layout, and fenced texts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def digest(messages: tuple[PromptMessage, ...]) -> str:
 
 
 def test_the_requests_byte_for_byte() -> None:
-    """Whoever changes a word of a request changes what all stored replies are found by."""
+    """A changed word of a request invalidates all stored replies."""
     assert {
         "tests": digest(request_for_tests(ADD, 10, SECRET)),
         "with the solution": digest(request_for_tests(ADD, 10, SECRET, CODE)),

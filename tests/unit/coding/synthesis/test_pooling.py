@@ -1,4 +1,4 @@
-"""Pools of solutions: every model some of each problem, all of them kept, asked once."""
+"""Pools of solutions: every model solves each problem, all solutions are stored, requested once."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def models(project: Project, server: ScriptedServer, *names: str) -> Models:
     return models_from(project, names, {"base_url": server.url, "seed": "5"})
 
 
-def test_every_reply_joins_as_it_is_and_is_asked_for_once(tmp_path: Path) -> None:
+def test_every_reply_is_stored_unchanged_and_requested_once(tmp_path: Path) -> None:
     project = own_project(tmp_path, 2)
     with scripted(answer) as server:
         for added in (8, 0):

@@ -1,4 +1,4 @@
-"""``code scale``: the same rows as suites written, run and measured one by one, and models where they belong."""
+"""``code scale``: equal to suites written, run and measured separately, with the models of each."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def figures(row: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.soak
-def test_it_is_what_suites_by_hand_come_to(call: Call, made: Path, database: Path, tmp_path: Path) -> None:
+def test_scaling_equals_separate_suites(call: Call, made: Path, database: Path, tmp_path: Path) -> None:
     one, other = database, copy_database(made, tmp_path / "by hand.db")
     with scripted(answer) as server:
         asking = ["-o", f"base_url={server.url}"]
@@ -162,7 +162,7 @@ def test_a_prompt_that_asks_for_the_same_number_each_time_is_refused(
         assert asked == ["Generate 1 tests."] * 4 + ["Generate 2 tests."] * 4
 
 
-def test_without_a_truth_nothing_is_asked(call: Call, tmp_path: Path) -> None:
+def test_without_a_truth_no_request_is_sent(call: Call, tmp_path: Path) -> None:
     (tmp_path / "p.jsonl").write_text(json.dumps({"task_id": "a", "prompt": "A", "tests": ["assert a(1) == 1"]}) + "\n")
     call("import", tmp_path / "p.db", tmp_path / "p.jsonl")
     with scripted(answer) as server:

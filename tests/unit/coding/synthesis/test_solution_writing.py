@@ -1,4 +1,4 @@
-"""Solutions written by models over real HTTP: rounds until there are k scores, stored under the same ids for ever."""
+"""Solutions written by models over HTTP: rounds until there are k scores, with stable ids."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def test_solutions_join_the_data_set_as_programs(project: Project, server: Scrip
     assert json.loads(extra) == {"kind": "incorrect", "sample": 0, "score": 0.67, "suites": ["base", "plus"]}
 
 
-def test_the_same_call_comes_to_the_same_and_more_rounds_go_on(project: Project, server: ScriptedServer) -> None:
+def test_the_same_call_is_idempotent_and_more_rounds_continue(project: Project, server: ScriptedServer) -> None:
     wish = SolutionOptions(k=4, rounds=1)
     write(project, server, wish)
     calls, rows = len(server.received), stored(project)
@@ -179,7 +179,7 @@ def test_what_is_there_counts(tmp_path: Path, server: ScriptedServer) -> None:
     project.close()
 
 
-def test_several_models_are_asked_each_round(project: Project, server: ScriptedServer) -> None:
+def test_each_round_uses_every_model(project: Project, server: ScriptedServer) -> None:
     only = Targets(tasks=("double",))
     report = write(project, server, SolutionOptions(kinds="incorrect", rounds=2), "small", "large", targets=only)
     assert [(body["model"], body["seed"]) for body in server.bodies] in (

@@ -1,4 +1,4 @@
-"""When a problem has enough different scores."""
+"""When a problem has enough distinct scores."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from workbench.coding.synthesis.solutions import ScoreCollector
 
 
-def test_scores_are_told_apart_by_two_decimals() -> None:
+def test_scores_are_distinguished_by_two_decimals() -> None:
     found = ScoreCollector(3)
     assert found.ran("p" * 200) == 1.0
     assert found.ran("p" * 199 + "f") == 0.99 == round(0.995, 2)

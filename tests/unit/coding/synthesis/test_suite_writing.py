@@ -1,4 +1,4 @@
-"""Suites written by a model over real HTTP: asked once a problem or a solution, stored, gone on with, run."""
+"""Suites written by a model over HTTP: requested once per problem or solution, stored, resumed, run."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def project(tmp_path: Path) -> Iterator[Project]:
     made.close()
 
 
-def asked_for(received: Received) -> tuple[str, str]:
-    """The function and the code that a request shows."""
+def function_and_code(received: Received) -> tuple[str, str]:
+    """Return the function and the code in a request."""
     words = received.body["messages"][0]["content"]
     name = re.search(r"calls (\w+) with values", words)
     assert name is not None
@@ -51,7 +51,7 @@ def asked_for(received: Received) -> tuple[str, str]:
 
 def answer(received: Received) -> str:
     """Five tests: two good ones, one in another spelling, one cut short, one about nothing; the code decides one."""
-    name, code = asked_for(received)
+    name, code = function_and_code(received)
     number = zlib.crc32(code.encode())
     tests = [f"assert {name}(1{', 1' * (name == 'add')}) == 2", f"assert {name}({number}) is None"]
     tests += [f"assert {name}( {number} )  is None", f"assert {name}(", "assert True"]
@@ -82,14 +82,14 @@ def suite_of(project: Project, name: str) -> dict[str, tuple[CodeTest, ...]]:
     return {problem.task_id: problem.suites.get(name, ()) for problem in found.values()}
 
 
-def test_all_that_is_written_is_kept_unless_somebody_says_otherwise(project: Project, server: ScriptedServer) -> None:
-    """As in Scoring Verifiers, whose broken tests cost their writer."""
+def test_all_written_tests_are_kept_by_default(project: Project, server: ScriptedServer) -> None:
+    """As in Scoring Verifiers, whose broken tests count against their writer."""
     report = write(project, server, "utg", SuiteOptions())
     assert (report.found, report.kept, report.dropped) == (10, 10, {})
     assert sorted(map(len, suite_of(project, "utg").values())) == [5, 5]
 
 
-def test_a_suite_is_asked_for_once_a_problem(project: Project, server: ScriptedServer) -> None:
+def test_a_suite_is_requested_once_per_problem(project: Project, server: ScriptedServer) -> None:
     report = write(project, server, "utg", SuiteOptions(filters="all"))
     assert len(server.received) == 2
     assert report == TestsWritten(
@@ -158,7 +158,7 @@ def test_another_reading_of_the_same_replies_is_another_suite_and_asks_nothing(
 def test_with_the_solution_each_code_has_tests_of_its_own(project: Project, server: ScriptedServer) -> None:
     report = write(project, server, "seen", SuiteOptions(with_solution=True, filters="all"))
     assert (report.targets, report.kept, len(server.received)) == (4, 8, 4)
-    shown = {asked_for(received)[1].splitlines()[2] for received in server.received}
+    shown = {function_and_code(received)[1].splitlines()[2] for received in server.received}
     assert shown == {"    return a + b", "    return a - b", "    return b + a", "    return a + a"}
     own = tests.tests_of(project.database.reader(), "completion", [1, 2, 3, 4], ["seen"])
     assert len({tests["seen"] for tests in own.values()}) == 4
@@ -181,7 +181,7 @@ def test_what_has_no_test_in_its_reply_and_what_has_no_reply(project: Project) -
     refused = [True]
 
     def answer(received: Received) -> str | Scripted:
-        name, _ = asked_for(received)
+        name, _ = function_and_code(received)
         if name == "double" and refused[0]:
             return Scripted(400, body={"error": {"message": "no"}})
         return replies[name] or "<assertion>assert double(0) == 0</assertion>"
@@ -195,7 +195,7 @@ def test_what_has_no_test_in_its_reply_and_what_has_no_reply(project: Project) -
         assert len(server.received) == 3
 
 
-def test_a_budget_stops_it_and_what_was_answered_is_not_asked_again(project: Project, server: ScriptedServer) -> None:
+def test_a_budget_stops_the_run_and_stored_replies_are_reused(project: Project, server: ScriptedServer) -> None:
     with pytest.raises(RunError, match="1 of 1 calls"):
         write(project, server, "utg", SuiteOptions(filters="all"), max_calls=1, concurrency=1)
     assert write(project, server, "utg", SuiteOptions(filters="all")).kept == 4

@@ -1,4 +1,4 @@
-"""Synthetic verifiers against the true tests: a generated suite, one whose writer saw the solution, a reward model."""
+"""Synthetic verifiers against the true tests: a generated suite, one written with the solution, a reward model."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ RIGHT, WRONG = ADD.canonical, "def add(a, b):\n    return a - b\n"
 
 
 def outcome(program: Program, _: int) -> Execution:
-    """The wrong one passes whatever has nothing but zeros in it, and what its own writer wrote."""
+    """The wrong solution passes every test with only zeros and those of its own writer."""
     letters = "".join(
         "p" if program.source == RIGHT or "0, 0" in test.source or "== -1" in test.source else "f"
         for test in program.tests

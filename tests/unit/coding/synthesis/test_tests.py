@@ -1,4 +1,4 @@
-"""Tests read out of replies: what stands between the tags, what is left out and why, and hostile replies."""
+"""Tests parsed from replies: the tagged text, dropped tests with reasons, and hostile replies."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def sources(written: ParsedTests) -> list[str]:
         ("", []),
     ],
 )
-def test_what_stands_between_the_tags(reply: str, found: list[str]) -> None:
+def test_the_text_between_the_tags_is_extracted(reply: str, found: list[str]) -> None:
     assert extracted(reply) == found
 
 
@@ -106,7 +106,7 @@ def test_each_filter_can_be_left_out(code: str) -> None:
     assert len(rest.tests) == 2
 
 
-def test_without_filters_all_is_kept_as_the_paper_does() -> None:
+def test_without_filters_all_tests_are_kept_as_in_the_paper() -> None:
     written = read_tests(tagged("assert add(1,", "assert True", "assert True", ""), ADD, AS_RELEASED)
     assert (sources(written), written.dropped) == (["assert add(1,", "assert True", "assert True", ""], {})
 
@@ -117,7 +117,7 @@ def test_a_problem_that_names_nothing_takes_any_test() -> None:
 
 
 @given(st.integers(1, 30), st.integers(0, 40))
-def test_the_first_n_are_kept(count: int, there: int) -> None:
+def test_only_the_first_n_tests_are_kept(count: int, there: int) -> None:
     tests = [f"assert add(0, {number}) == {number}" for number in range(there)]
     written = read_tests(tagged(*tests), ADD, structs.replace(STRICT, count=count))
     assert sources(written) == tests[:count]

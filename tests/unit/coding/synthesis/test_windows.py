@@ -1,4 +1,4 @@
-"""Problems by the day of their contest (LiveCodeBench), and asked by another field of their row (BigCodeBench)."""
+"""Problems by contest date (LiveCodeBench), and prompts from another field of their row (BigCodeBench)."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def pool(call: Call, database: str, server: ScriptedServer, *more: str) -> tuple
     return call("code", "pool", database, *given, *more)
 
 
-def asked(server: ScriptedServer) -> set[str]:
+def requested_problems(server: ScriptedServer) -> set[str]:
     said = [one.body["messages"][-1]["content"] for one in server.received]
     return {name for name in (*DAYS, "f") if any(f"Problem {name}:" in words for words in said)}
 
@@ -79,14 +79,14 @@ def asked(server: ScriptedServer) -> set[str]:
         (("--since", "2030-01-01"), set()),
     ],
 )
-def test_contests_of_a_window_are_asked_about_both_days_included(
+def test_problems_within_a_date_window_are_requested_inclusively(
     call: Call, tmp_path: Path, days: tuple[str, ...], meant: set[str]
 ) -> None:
     database = imported(call, tmp_path, [contest(name) for name in (*DAYS, "f")])
     with scripted(lambda _: "```python\nprint(input())\n```") as server:
         code, out, err = pool(call, database, server, *days)
         assert code == 0, err
-        assert asked(server) == meant
+        assert requested_problems(server) == meant
     if days:
         assert "2 problems left out: no day of a contest" in out
         assert f"{4 - len(meant)} problem" in out
@@ -108,7 +108,7 @@ def test_days_that_are_none_are_refused(call: Call, tmp_path: Path, days: tuple[
     assert says in err
 
 
-def test_a_problem_is_asked_by_the_field_that_is_named(call: Call, tmp_path: Path) -> None:
+def test_the_prompt_comes_from_the_chosen_field(call: Call, tmp_path: Path) -> None:
     rows = [big(0, instruct_prompt="Write task_func(x) that gives the root."), big(1), big(2, instruct_prompt=7)]
     database = imported(call, tmp_path, rows)
     with scripted(lambda _: "```python\nimport math\ntask_func = math.sqrt\n```") as server:

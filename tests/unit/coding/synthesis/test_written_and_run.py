@@ -1,4 +1,4 @@
-"""What models write is run in the sandbox itself: hostile tests, and solutions of all degrees."""
+"""Model-written code in the real sandbox: hostile tests, and solutions of every quality."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ratings for tests: written as tables, and drawn from a model of people."""
+"""Ratings for tests: written as tables, or drawn from a model of annotators."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Krippendorff's alpha: golden values, the krippendorff package as the oracle, and what must not change it."""
+"""Krippendorff's alpha: golden values, the krippendorff package as the oracle, and invariances."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ceiling of label noise: the figures of the model, and a simulation of the procedure itself."""
+"""The label noise ceiling: values of the model, and a simulation of the labelling procedure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Intervals by question: as wide as the questions say, absent where they are too few, and covering."""
+"""Clustered intervals by question: width, absence for too few questions, and coverage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The consensus model: it finds the truth and the people that made the data, and nothing in it is random."""
+"""The Dawid-Skene model recovers the true labels and annotators, deterministically."""
 
 from __future__ import annotations
 

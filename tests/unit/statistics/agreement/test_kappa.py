@@ -1,4 +1,4 @@
-"""Kappa: golden values, statsmodels as the oracle, the paradox of prevalence, and many people at once."""
+"""Kappa: golden values, statsmodels as the oracle, the prevalence paradox, and many annotators."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_cohen_equals_statsmodels(table: list[list[int]]) -> None:
     assume(counts.sum() > 1)
     share = counts / counts.sum()
     assume((share.sum(axis=0) * share.sum(axis=1)).sum() < 0.999)
-    with np.errstate(all="ignore"):  # its z values, which nobody asked for
+    with np.errstate(all="ignore"):  # # its z values, which are not used
         expected = cohens_kappa(counts)
     found = cohen(table)
     assert found.kappa[0] == pytest.approx(expected.kappa, abs=1e-9)

@@ -1,4 +1,4 @@
-"""Agreement as observed: the share of agreeing pairs, its interval, and prevalence."""
+"""Observed agreement: the share of agreeing pairs, its interval, and prevalence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may and may not change any figure of agreement."""
+"""Invariances of agreement metrics."""
 
 from __future__ import annotations
 

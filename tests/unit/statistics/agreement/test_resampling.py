@@ -1,4 +1,4 @@
-"""Bootstrap intervals: a fixed result per seed, clusters drawn whole, and undefined samples told."""
+"""Bootstrap intervals: deterministic by seed, whole clusters, undefined samples reported."""
 
 from __future__ import annotations
 

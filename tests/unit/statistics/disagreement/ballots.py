@@ -19,11 +19,11 @@ class Ballot(Struct, frozen=True, kw_only=True):
 
     @property
     def items(self) -> int:
-        """How many items there are."""
+        """Return the number of items."""
         return len(self.gold)
 
-    def said(self) -> list[IntArray]:
-        """The votes as columns have them."""
+    def vote_columns(self) -> list[IntArray]:
+        """Return the votes as column arrays."""
         return [np.array(vote, dtype=np.int8) for vote in self.votes]
 
     def ordered(self, order: list[int]) -> Ballot:

@@ -1,4 +1,4 @@
-"""Verdicts against gold, weighed by what each verifier's word is worth."""
+"""Verdicts against gold, weighted by the reliability of each verifier."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ GROUPS = 3
 
 def ranked(ballot: Ballot, **more: Any) -> dict[int, float]:
     gold, group = np.array(ballot.gold, dtype=np.int8), np.array(ballot.group)
-    found = against_gold(ballot.said(), gold, group, GROUPS, **more)
+    found = against_gold(ballot.vote_columns(), gold, group, GROUPS, **more)
     assert found.score.tolist() == sorted(found.score.tolist(), reverse=True)
     return dict(zip(found.place.tolist(), found.score.tolist(), strict=True))
 

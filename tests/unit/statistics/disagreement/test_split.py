@@ -1,4 +1,4 @@
-"""Splits among verifiers, against a count by hand."""
+"""Splits among verifiers, against a manual count."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ def of(*items: str) -> Ballot:
 
 
 def test_two_against_three_needs_five_decided_votes() -> None:
-    found = splits(of("++---", "+++++", "+----", "++--?", "---++", "++--.").said(), 6, 2)
+    found = splits(of("++---", "+++++", "+----", "++--?", "---++", "++--.").vote_columns(), 6, 2)
     assert sorted(found.ranking.place.tolist()) == [0, 4]
     assert found.sizes == (1, 1, 2)
     assert found.unvoted == 2
 
 
-def test_only_the_items_kept_are_counted() -> None:
+def test_only_selected_items_are_counted() -> None:
     kept = np.array([True, False, True, True])
-    found = splits(of("++---", "++---", "+++++", "??---").said(), 4, 2, kept)
+    found = splits(of("++---", "++---", "+++++", "??---").vote_columns(), 4, 2, kept)
     assert found.ranking.place.tolist() == [0]
     assert (found.sizes, found.unvoted) == ((1, 0, 1), 1)
 
 
-def test_where_the_two_are_those_who_side_with_the_majority_comes_first() -> None:
-    """The last two verifiers contradict the others at random; the first three agree on everything but the end."""
+def test_a_minority_of_reliable_verifiers_ranks_first() -> None:
+    """The last two verifiers vote at random; the first three agree except on the last items."""
     items = ["+++-+", "+++--", "---+-", "---++", "+++-+", "---+-", "+++--", "---++", "+--++", "++---", "---++"]
-    found = splits(of(*items).said(), len(items), 2)
+    found = splits(of(*items).vote_columns(), len(items), 2)
     strength = dict(zip(found.ranking.place.tolist(), found.ranking.score.tolist(), strict=True))
     # Two of the three trusted ones against the third and both erratic ones: nearly even. Both erratic ones: not.
     assert strength[9] > strength[3]
@@ -48,20 +48,20 @@ def test_where_the_two_are_those_who_side_with_the_majority_comes_first() -> Non
 
 def test_a_vote_weighs_something_however_rarely_it_is_the_majoritys() -> None:
     ballot = of("+++-", "---+", "+++-", "---+")
-    said = counted(ballot.said(), 4)
-    found = weights(ballot.said(), said, np.ones(4, dtype=bool))
+    vote_columns = counted(ballot.vote_columns(), 4)
+    found = weights(ballot.vote_columns(), vote_columns, np.ones(4, dtype=bool))
     assert found[3] == pytest.approx(0.01)
     assert (found[:3] > 1).all()
 
 
 def test_verifiers_without_any_decided_vote_split_nothing() -> None:
-    found = splits(of("?.", "??").said(), 2, 1)
+    found = splits(of("?.", "??").vote_columns(), 2, 1)
     assert len(found.ranking.place) == 0
     assert (found.sizes, found.unvoted) == ((0, 0), 2)
 
 
-def test_the_most_evenly_split_come_first_and_more_votes_before_fewer() -> None:
-    found = rank_by_split(of("+++-?", "+-???", "++--?", "+++++", "-????").said(), 5)
+def test_even_splits_and_more_votes_rank_first() -> None:
+    found = rank_by_split(of("+++-?", "+-???", "++--?", "+++++", "-????").vote_columns(), 5)
     assert found.place.tolist() == [2, 1, 0]
     assert found.score.tolist() == [1.0, 1.0, 0.5]
 
@@ -69,7 +69,7 @@ def test_the_most_evenly_split_come_first_and_more_votes_before_fewer() -> None:
 @given(ballots(), st.integers(1, 2))
 def test_splits_equal_a_count_item_by_item(ballot: Ballot, k: int) -> None:
     every = len(ballot.votes)
-    found = splits(ballot.said(), ballot.items, k)
+    found = splits(ballot.vote_columns(), ballot.items, k)
     full = [item for item in range(ballot.items) if len(ballot.of(item)) == every]
     minority = {item: min(sum(ballot.of(item)), every - sum(ballot.of(item))) for item in full}
     assert sorted(found.ranking.place.tolist()) == [item for item in full if minority[item] == k]
@@ -79,23 +79,26 @@ def test_splits_equal_a_count_item_by_item(ballot: Ballot, k: int) -> None:
 
 @given(ballots())
 def test_disagreements_equal_a_count_item_by_item(ballot: Ballot) -> None:
-    found = rank_by_split(ballot.said(), ballot.items)
+    found = rank_by_split(ballot.vote_columns(), ballot.items)
     expected = {}
     for item in range(ballot.items):
-        said = ballot.of(item)
-        if 0 < sum(said) < len(said):
-            expected[item] = (2 * min(sum(said), len(said) - sum(said)) / len(said), len(said))
+        vote_columns = ballot.of(item)
+        if 0 < sum(vote_columns) < len(vote_columns):
+            expected[item] = (
+                2 * min(sum(vote_columns), len(vote_columns) - sum(vote_columns)) / len(vote_columns),
+                len(vote_columns),
+            )
     assert found.place.tolist() == sorted(expected, key=lambda item: (-expected[item][0], -expected[item][1], item))
 
 
 @given(ballots(), st.randoms(use_true_random=False))
 def test_the_order_of_verifiers_and_items_changes_nothing(ballot: Ballot, chance: Any) -> None:
     order = chance.sample(range(ballot.items), ballot.items)
-    said = ballot.ordered(order).said()
-    chance.shuffle(said)
+    vote_columns = ballot.ordered(order).vote_columns()
+    chance.shuffle(vote_columns)
     for ranked, again in (
-        (rank_by_split(ballot.said(), ballot.items), rank_by_split(said, ballot.items)),
-        (splits(ballot.said(), ballot.items, 1).ranking, splits(said, ballot.items, 1).ranking),
+        (rank_by_split(ballot.vote_columns(), ballot.items), rank_by_split(vote_columns, ballot.items)),
+        (splits(ballot.vote_columns(), ballot.items, 1).ranking, splits(vote_columns, ballot.items, 1).ranking),
     ):
         before = dict(zip(ranked.place.tolist(), ranked.score.tolist(), strict=True))
         after = {order[place]: score for place, score in zip(again.place.tolist(), again.score.tolist(), strict=True)}

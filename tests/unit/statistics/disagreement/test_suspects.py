@@ -150,14 +150,14 @@ def test_doubling_the_verifiers_adds_no_evidence_that_the_data_did_not_have() ->
 def test_the_order_of_verifiers_and_items_changes_nothing(ballot: Ballot, chance: Any) -> None:
     order = chance.sample(range(ballot.items), ballot.items)
     moved = ballot.ordered(order)
-    said = moved.said()
+    said = moved.vote_columns()
     chance.shuffle(said)
     gold, question = np.array(ballot.gold), np.array(ballot.question)
-    before = label_surprise(features(ballot.said()), gold, question)
+    before = label_surprise(features(ballot.vote_columns()), gold, question)
     after = label_surprise(features(said), np.array(moved.gold), np.array(moved.question))
     assert after == pytest.approx(before[order], abs=1e-4)
     assert label_error_probability(said, np.array(moved.gold)) == pytest.approx(
-        label_error_probability(ballot.said(), gold)[order], abs=1e-4
+        label_error_probability(ballot.vote_columns(), gold)[order], abs=1e-4
     )
 
 

@@ -1,4 +1,4 @@
-"""Ranking metrics against the released figures, scipy and scikit-learn's definitions written out."""
+"""Ranking metrics against the released values, scipy, and scikit-learn's definitions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Saturation against scipy on every draw, and what all tests and one test tell."""
+"""Saturation against scipy on every draw, and the information of all tests and of one test."""
 
 from __future__ import annotations
 

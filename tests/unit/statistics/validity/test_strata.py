@@ -1,4 +1,4 @@
-"""Differences within strata: what they are, and that their intervals cover."""
+"""Differences within strata: definitions, and coverage of their intervals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reward servers in the test's own process."""
+"""Reward servers in the process of the test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rewards of verifiers that ask model servers: a run's verdicts, a run's calls, and no reward where there is none."""
+"""Rewards of verifiers on model servers: the verdicts and calls of a run, and no reward without a verdict."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Serving = Callable[..., AbstractAsyncContextManager[RewardServer]]
 
 
 class Enough(Exception):
-    """The test has seen what it wanted; nobody waits for what is still under way."""
+    """The test is done; work still under way is abandoned."""
 
 
 @pytest.fixture
@@ -90,12 +90,12 @@ def rewards_run(project: Project) -> RunInfo:
     return run_info(project, row.id)
 
 
-def told(answer: Answer) -> list[tuple[str, float | None, str | None]]:
+def rewards_of(answer: Answer) -> list[tuple[str, float | None, str | None]]:
     assert answer.status == 200, answer.document
     return [(one["verdict"], one["reward"], one["reason"]) for one in answer.document["items"]]
 
 
-def test_verdicts_are_those_of_a_run_and_nothing_is_asked_twice(
+def test_verdicts_equal_those_of_a_run_without_repeated_calls(
     project: Project, judge: Serving, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(runner, "_IDLE_S", 0.0)
@@ -135,23 +135,23 @@ def test_verdicts_are_those_of_a_run_and_nothing_is_asked_twice(
         assert (one["verdict"], one["score"], one["reason"]) == lines[one["id"]]
 
 
-async def test_an_answer_stands_in_the_database_before_it_is_sent(project: Project, judge: Serving) -> None:
+async def test_an_answer_is_committed_before_it_is_sent(project: Project, judge: Serving) -> None:
     with scripted(lambda received: YES) as model:
         async with judge(model.url) as server:
-            assert told(await post(server, "a", "b", "a")) == [("correct", 1.0, None)] * 3
+            assert rewards_of(await post(server, "a", "b", "a")) == [("correct", 1.0, None)] * 3
             reader = project.database.reader()
             assert reader.execute("SELECT count(*) FROM responses").fetchone() == (2,)
             assert reader.execute("SELECT count(*) FROM attempts WHERE state = 'done'").fetchone() == (2,)
             assert len(model.received) == 2
         async with judge(model.url) as server:
-            assert told(await post(server, "b")) == [("correct", 1.0, None)]
+            assert rewards_of(await post(server, "b")) == [("correct", 1.0, None)]
         assert len(model.received) == 2
 
 
 async def test_a_reward_model_gives_its_own_score(judge: Serving) -> None:
     with scripted(lambda received: [0.75 if "good" in received.raw.decode() else 0.25]) as model:
         async with judge(model.url, kind="reward-model", dialect="pooling") as server:
-            assert told(await post(server, "good", "bad")) == [
+            assert rewards_of(await post(server, "good", "bad")) == [
                 ("abstain", 0.75, "no_threshold"),
                 ("abstain", 0.25, "no_threshold"),
             ]
@@ -164,8 +164,8 @@ async def test_a_failed_call_is_an_error_of_its_item_alone(judge: Serving) -> No
 
     with scripted(answer) as model:
         async with judge(model.url) as server:
-            assert told(await post(server, "a")) == [("correct", 1.0, None)]
-            assert told(await post(server, "b", "BAD", "c")) == [
+            assert rewards_of(await post(server, "a")) == [("correct", 1.0, None)]
+            assert rewards_of(await post(server, "b", "BAD", "c")) == [
                 ("correct", 1.0, None),
                 ("error", None, "bad_request"),
                 ("correct", 1.0, None),
@@ -173,7 +173,7 @@ async def test_a_failed_call_is_an_error_of_its_item_alone(judge: Serving) -> No
             assert (await health(server))["ready"]
 
 
-async def test_a_refused_key_ends_it_and_is_said(project: Project, judge: Serving) -> None:
+async def test_a_rejected_key_fails_the_server_with_a_message(project: Project, judge: Serving) -> None:
     with scripted(lambda received: Scripted(401, body={"error": {"message": "wrong key"}})) as model:
         async with judge(model.url) as server:
             answer = await post(server, "a")
@@ -193,7 +193,7 @@ async def test_a_spent_budget_ends_it_over_all_starts(judge: Serving) -> None:
     with scripted(lambda received: YES) as model:
         for _ in range(2):
             async with judge(model.url, max_calls=2) as server:
-                assert told(await post(server, "a", "b")) == [("correct", 1.0, None)] * 2
+                assert rewards_of(await post(server, "a", "b")) == [("correct", 1.0, None)] * 2
                 answer = await post(server, "c")
                 assert (answer.status, (await health(server))["trouble"]) == (503, answer.document["error"])
         assert len(model.received) == 2
@@ -210,9 +210,9 @@ async def test_what_takes_too_long_is_undecided_until_its_reply_is_there(judge: 
 
     with scripted(answer) as model:
         async with judge(model.url, timeout=0.05, queue=2) as server:
-            assert told(await post(server, "a")) == [("abstain", None, "timeout")]
+            assert rewards_of(await post(server, "a")) == [("abstain", None, "timeout")]
             go_on.set()
-            while told(await post(server, "a")) != [("correct", 1.0, None)]:
+            while rewards_of(await post(server, "a")) != [("correct", 1.0, None)]:
                 await asyncio.sleep(0.01)
         assert len(model.received) == 1
 
@@ -234,7 +234,7 @@ async def test_a_full_line_and_the_end_of_it(project: Project, judge: Serving) -
             stopping = asyncio.create_task(server.stop())
             await asyncio.sleep(0)
             go_on.set()
-            assert told(await waiting) == [("correct", 1.0, None)] * 2
+            assert rewards_of(await waiting) == [("correct", 1.0, None)] * 2
             await stopping
         assert rewards_run(project).state == "complete"
 
@@ -272,7 +272,7 @@ async def test_there_is_one_runner(project: Project, judge: Serving, monkeypatch
             assert "has become the database's runner" in (await health(server))["trouble"]
 
 
-async def test_a_name_stands_for_one_configuration(judge: Serving) -> None:
+async def test_a_name_is_bound_to_one_configuration(judge: Serving) -> None:
     async with judge("http://127.0.0.1:9/v1"):
         pass
     with pytest.raises(UsageError, match="model is m, not other"):

@@ -1,4 +1,4 @@
-"""What docs/rewards.md shows is what the server and the function answer."""
+"""The examples of docs/rewards.md equal the answers of the server and the function."""
 
 from __future__ import annotations
 

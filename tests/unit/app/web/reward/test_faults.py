@@ -1,4 +1,4 @@
-"""A reward server whose database can't be written: who asks is told, nothing is made up, and it goes on by itself."""
+"""A reward server with an unwritable database: clients get an error, nothing is invented, and it recovers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.helpers import make_project
 from tests.rewarding import launched, post_reward
 from tests.servers import faulty
 from tests.servers.scripted import Received, Scripted, scripted
-from tests.unit.app.web.reward.test_asking import YES, Serving, health, item, judge, post, told
+from tests.unit.app.web.reward.test_asking import YES, Serving, health, item, judge, post, rewards_of
 from workbench.core.project import Project
 from workbench.runs import serving as answers
 
@@ -39,7 +39,7 @@ def project(disk: SmallDisk, monkeypatch: pytest.MonkeyPatch) -> Iterator[Projec
     made.close()
 
 
-async def test_who_asks_while_the_disk_is_full_is_told_and_nothing_is_asked_twice(
+async def test_a_full_disk_is_reported_and_no_call_is_repeated(
     project: Project, disk: SmallDisk, judge: Serving
 ) -> None:
     go_on = asyncio.Event()
@@ -54,7 +54,7 @@ async def test_who_asks_while_the_disk_is_full_is_told_and_nothing_is_asked_twic
 
     with scripted(answer) as model:
         async with judge(model.url, concurrency=4) as server:
-            assert told(await post(server, "a")) == [("correct", 1.0, None)]
+            assert rewards_of(await post(server, "a")) == [("correct", 1.0, None)]
             # The reply to this one comes when it can't be stored any more: there is no answer that isn't.
             for _ in range(2):
                 answer_ = await post(server, "later", *(f"n{n}" for n in range(9)))
@@ -68,32 +68,30 @@ async def test_who_asks_while_the_disk_is_full_is_told_and_nothing_is_asked_twic
             disk.empty()
             while not (await health(server))["ready"]:
                 await asyncio.sleep(0.02)
-            assert told(await post(server, "a", "later", "n1")) == [("correct", 1.0, None)] * 3
-            assert told(await post(server, *(f"n{n}" for n in range(9)))) == [("correct", 1.0, None)] * 9
+            assert rewards_of(await post(server, "a", "later", "n1")) == [("correct", 1.0, None)] * 3
+            assert rewards_of(await post(server, *(f"n{n}" for n in range(9)))) == [("correct", 1.0, None)] * 9
     assert set(times.values()) == {1}
     attempts = project.database.reader().execute("SELECT state, count(*) FROM attempts GROUP BY 1").fetchall()
     assert attempts == [("done", len(times))]
 
 
-async def test_a_server_whose_database_is_moved_ends_and_nothing_is_asked_twice(
-    project: Project, judge: Serving
-) -> None:
+async def test_a_moved_database_ends_the_server_and_no_call_is_repeated(project: Project, judge: Serving) -> None:
     away = project.path.with_name("away.db")
     with scripted(lambda received: YES) as model:
         async with judge(model.url) as server:
-            assert told(await post(server, "a")) == [("correct", 1.0, None)]
+            assert rewards_of(await post(server, "a")) == [("correct", 1.0, None)]
             project.path.rename(away)
             answer = await post(server, "b")
             assert (answer.status, "start the server again" in answer.document["error"]) == (503, True)
             assert (await health(server))["state"] == "failed"
             away.replace(project.path)
         async with judge(model.url) as server:
-            assert told(await post(server, "a", "b")) == [("correct", 1.0, None)] * 2
+            assert rewards_of(await post(server, "a", "b")) == [("correct", 1.0, None)] * 2
         assert len(model.received) == 2
 
 
 @pytest.mark.soak
-def test_a_server_that_is_told_to_end_waits_for_no_room(disk: SmallDisk, tmp_path: Path) -> None:
+def test_a_terminated_server_does_not_wait_for_disk_space(disk: SmallDisk, tmp_path: Path) -> None:
     project = make_project(disk.path)
     project.close()
     with faulty.launched(latency=0.0) as model:

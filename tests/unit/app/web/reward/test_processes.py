@@ -1,4 +1,4 @@
-"""A reward server in several processes: one port, one set of figures, and no process outlives the one that began it."""
+"""A reward server with several processes: one port, shared metrics, and no process outlives its parent."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_both_serve_and_both_are_counted(tmp_path: Path) -> None:
 
 @pytest.mark.soak
 def test_a_stopped_process_is_replaced(tmp_path: Path) -> None:
-    """The kernel gives it its part of all connections, which nobody would answer."""
+    """The kernel still gives it its share of connections, which would never be answered."""
     with launched(tmp_path, "--verifier", "exact", "--processes", 2) as server:
         server.until_ready()
         victim = serving(server)[0]
@@ -123,38 +123,38 @@ def test_figures_of_several_are_sums() -> None:
     ]
 
 
-def told(figures: str, state: Readiness = "ready", waiting: int = 0) -> ProcessState:
+def process_state(figures: str, state: Readiness = "ready", waiting: int = 0) -> ProcessState:
     return ProcessState(figures=figures, state=state, trouble=None, waiting=waiting)
 
 
 def test_a_board_is_read_whole() -> None:
     board = Board(2)
     assert board.all() == []
-    board.put(1, told("x" * 1_000))
-    board.put(1, told("ü"))
-    assert board.all() == [told("ü")]
+    board.put(1, process_state("x" * 1_000))
+    board.put(1, process_state("ü"))
+    assert board.all() == [process_state("ü")]
     pid = os.fork()
     if not pid:
         try:
-            board.put(0, told("of a child"))
+            board.put(0, process_state("of a child"))
             board.hold(0, 7)
         finally:
             os._exit(0)
     os.waitpid(pid, 0)
-    assert board.all() == [told("of a child"), told("ü")]
-    board.put(0, told("y" * 1_000_000, waiting=3))
-    assert board.all()[0] == told("", waiting=3)
+    assert board.all() == [process_state("of a child"), process_state("ü")]
+    board.put(0, process_state("y" * 1_000_000, waiting=3))
+    assert board.all()[0] == process_state("", waiting=3)
     assert (board.held(), ProcessMember(board, 1).held_by_others) == (7, 7)
     assert ProcessMember(board, 0).held_by_others == 0
     assert board.held() == 0
 
 
 def test_several_are_as_ready_as_the_least_of_them() -> None:
-    assert state_of([told(""), told("")], 2) == "ready"
-    assert state_of([told("")], 2) == "starting"
-    assert state_of([told("", "failed"), told("")], 2) == "failed"
-    assert state_of([told("", "starting"), told("", "waiting")], 2) == "waiting"
-    assert state_of([told("", "failed"), told("", "stopping")], 2) == "stopping"
+    assert state_of([process_state(""), process_state("")], 2) == "ready"
+    assert state_of([process_state("")], 2) == "starting"
+    assert state_of([process_state("", "failed"), process_state("")], 2) == "failed"
+    assert state_of([process_state("", "starting"), process_state("", "waiting")], 2) == "waiting"
+    assert state_of([process_state("", "failed"), process_state("", "stopping")], 2) == "stopping"
 
 
 @pytest.mark.soak

@@ -1,4 +1,4 @@
-"""The shapes of requests, and what is answered to what is none."""
+"""Request formats, and answers to invalid requests."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ async def test_the_trainers_shapes(client: Client) -> None:
     ],
     ids=range(27),
 )
-async def test_wrong_requests_are_told_where_they_are_wrong(
+async def test_invalid_requests_are_answered_with_the_field(
     client: Client, path: str, body: bytes, status: int, field: str | None
 ) -> None:
     answer = await client.post(path, body)
@@ -133,7 +133,7 @@ async def test_too_many_items_for_one_request(served: Serving) -> None:
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize("undecided", [None, -1.0])
-async def test_undecided_ones_count_as_the_server_was_told(served: Serving, undecided: float | None) -> None:
+async def test_undecided_verdicts_get_the_configured_reward(served: Serving, undecided: float | None) -> None:
     async with served("staged", undecided=undecided, ms=1, timeout=0.3) as server:
         client = Client(server.address.port)
         answer = await client.post("/reward", b'{"reference": "2", "completion": "later hang"}')

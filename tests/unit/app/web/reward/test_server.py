@@ -1,4 +1,4 @@
-"""The server under load and under attack: nobody waits for others, nobody gets another's answer, nothing is lost."""
+"""The server under load and attack: independent clients, no mixed-up answers, nothing lost."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ async def ready(found: RewardServer) -> dict[str, Any]:
 
 
 class Enough(Exception):
-    """The test has seen what it wanted; nobody waits for what is still under way."""
+    """The test is done; work still under way is abandoned."""
 
 
 @asynccontextmanager
 async def briefly(serving: AbstractAsyncContextManager[RewardServer]) -> AsyncIterator[RewardServer]:
-    """A server that ends at once with the context, whatever is under way."""
+    """Run a server that ends at once with the context, whatever is under way."""
     with suppress(Enough):
         async with serving as found:
             yield found
@@ -127,7 +127,7 @@ async def test_what_is_decided_at_once_waits_for_nobody(served: Serving) -> None
         await give_up(slow, clients)
 
 
-async def test_a_full_line_says_when_to_come_again(served: Serving) -> None:
+async def test_a_full_queue_answers_with_retry_after(served: Serving) -> None:
     async with briefly(served("staged", ms=60_000, timeout=60, queue=2)) as found:
         clients = [Client(found.address.port) for _ in range(3)]
         slow = [asyncio.create_task(one.post("/reward", item(f"later {n}"))) for n, one in enumerate(clients[:2])]
@@ -376,7 +376,7 @@ async def test_what_is_not_taken(served: Serving, data: bytes, status: bytes, ca
 
 
 @pytest.mark.parametrize("host", ["trainer", "Trainer:8100", "trainer.", "evil.example", "trainer.evil.example", ""])
-async def test_a_name_it_was_told_is_answered_to(served: Serving, host: str) -> None:
+async def test_a_configured_host_name_is_accepted(served: Serving, host: str) -> None:
     async with served(hosts=frozenset({"trainer"})) as found:
         status = (await raw(found, request(f"Host: {host}", *JSON, f"Content-Length: {len(NOW)}", body=NOW))).split(
             b" ", 2
@@ -384,8 +384,8 @@ async def test_a_name_it_was_told_is_answered_to(served: Serving, host: str) -> 
     assert status == (b"200" if host.lower().split(":")[0].rstrip(".") == "trainer" else b"421")
 
 
-async def test_a_body_that_comes_too_slowly_is_not_waited_for(served: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However lively its client is: each part comes at once."""
+async def test_a_slow_body_times_out(served: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even if its client keeps sending small parts."""
     monkeypatch.setattr(gate, "BODY_S", 0.3)
     async with served() as found:
         reader, writer = await asyncio.open_connection("127.0.0.1", found.address.port)
@@ -400,7 +400,7 @@ async def test_a_body_that_comes_too_slowly_is_not_waited_for(served: Serving, m
 
 @pytest.mark.soak
 async def test_an_ordinary_batch_of_grpo_is_one_request(served: Serving) -> None:
-    """2,048 completions of real length, two of three short ones beside long and hostile ones."""
+    """2,048 completions of realistic length, two thirds of them short, the others long or hostile."""
     lengths = [2_000, 5_700, 5_700, 9_000, 28_000, 55_000]
     completions = [f"{number} " + "so on " * (lengths[number % 6] // 6) + f"so {number}" for number in range(2_048)]
     document = {"completions": completions, "ground_truth": [str(n) for n in range(2_048)], "prompts": ["?"] * 2_048}
@@ -457,7 +457,7 @@ async def test_strangers_connections_give_way_to_the_token(served: Serving, monk
             writer.close()
 
 
-async def test_a_token_is_asked_for(served: Serving) -> None:
+async def test_a_token_is_required(served: Serving) -> None:
     async with served(token=TOKEN) as found:
         client = Client(found.address.port)
         for given in ({}, {"Authorization": "Bearer no"}, {"Authorization": TOKEN}, {"Authorization": "Bearer \xff"}):

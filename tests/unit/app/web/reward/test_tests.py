@@ -1,4 +1,4 @@
-"""Tests as a reward over HTTP, whose turn it is there, and what is counted by stage."""
+"""Tests as a reward over HTTP: scheduling and metrics per stage."""
 
 from __future__ import annotations
 

@@ -159,7 +159,7 @@ def test_a_plan_says_that_nothing_was_written(call: Call, database: Path) -> Non
     assert document(call, "set-line", "sets", database) == []
 
 
-def test_texts_of_others_are_shown_not_obeyed(call: Call, tmp_path: Path) -> None:
+def test_untrusted_texts_are_shown_escaped(call: Call, tmp_path: Path) -> None:
     project = make_pool(tmp_path, [PoolQuestion("q\x1b[31m", "A1", "+-", "math/\x1b]0;x\x07")])
     for name, signs in (("a", "+-"), ("b", "++"), ("c", "--")):
         add_run(project, name, signs)

@@ -123,7 +123,7 @@ def test_what_waits_for_its_type_is_not_final(tmp_path: Path) -> None:
     assert (report.tuples, report.excluded) == (2, {"labelled": 2, "no_verdict": 1})
 
 
-def test_who_took_an_item_out_is_kept(tmp_path: Path) -> None:
+def test_the_author_of_an_exclusion_is_recorded(tmp_path: Path) -> None:
     project = make_pool(tmp_path, [PoolQuestion("q1", "A1", "+-."), PoolQuestion("q2", "A1", "..")])
     said = [
         LabelLine(completion_id="q1-3", annotator=name, verdict="unsuitable", reason="proof", note=f"{name} says so")
@@ -137,7 +137,7 @@ def test_who_took_an_item_out_is_kept(tmp_path: Path) -> None:
     assert (out.people, out.notes) == (("ann", "ben"), ("ann says so", "ben says so"))
 
 
-def test_imported_gold_must_be_asked_for_and_is_named(tmp_path: Path) -> None:
+def test_imported_gold_needs_the_option_and_is_named(tmp_path: Path) -> None:
     project = make_pool(tmp_path, [PoolQuestion("q1", "A1", "+-"), PoolQuestion("q2", "A1", "xu")], gold=True)
     with project.database.write() as connection:
         connection.execute("DELETE FROM item_states")

@@ -54,7 +54,7 @@ def outcome(program: Program, _: int) -> Execution:
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project]:
-    """Of four solutions one passes, one fails, one runs out of time for its last test, and the sandbox dies over one."""
+    """Of four solutions one passes, one fails, one times out on its last test, and the sandbox dies over one."""
     monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "own"))
     monkeypatch.setattr(levels, "best_level", lambda *, allow_unsafe: "L3")
     monkeypatch.setattr(

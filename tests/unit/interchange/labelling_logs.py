@@ -1,4 +1,4 @@
-"""People's labels for what logs hold: the completions of the sample data, whose gold is known."""
+"""Annotators' labels for the logs: completions of the sample data, whose gold is known."""
 
 from __future__ import annotations
 

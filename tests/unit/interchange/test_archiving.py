@@ -1,4 +1,4 @@
-"""An archive reads back to an equal database: rows, states, figures and files; and what it never holds."""
+"""An archive restores an equal database: rows, states, metrics and files; and the data it never contains."""
 
 from __future__ import annotations
 
@@ -106,8 +106,8 @@ def home(labelled: Path, tmp_path: Path) -> Project:
     return open_project(shutil.copyfile(labelled, tmp_path / "home.db"))
 
 
-def figures(project: Project, folder: Path) -> dict[str, bytes]:
-    """What is counted and written of a project."""
+def metrics_and_exports(project: Project, folder: Path) -> dict[str, bytes]:
+    """Return the metrics and exports of a project."""
     with project.database.reading() as reader:
         found: dict[str, bytes] = {"sets": msgspec.json.encode(sets.all_sets(reader))}
     found["accuracy"] = msgspec.json.encode(accuracy(project, by="type"))
@@ -130,7 +130,7 @@ def test_figures_and_files_regenerate_identically(home: Project, tmp_path: Path)
     back = archived(home, tmp_path)
 
     assert tables(back) == tables(home)
-    assert figures(back, tmp_path) == figures(home, tmp_path)
+    assert metrics_and_exports(back, tmp_path) == metrics_and_exports(home, tmp_path)
     set_items = Selection((parse_condition("set=s"),))
     assert accuracy(back, selection=set_items) == accuracy(home, selection=set_items)
 
@@ -168,7 +168,7 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 @settings(max_examples=6)
 @given(made=history(), rows=st.lists(_row, max_size=5), checks=st.sets(st.integers(1, 6), max_size=2))
-def test_any_project_comes_back_equal(
+def test_any_project_round_trips(
     empty: Project,
     tmp_path_factory: pytest.TempPathFactory,
     made: list[tuple[str, LabelEvent]],
@@ -222,7 +222,7 @@ def test_no_secret_is_ever_in_it(home: Project, tmp_path: Path) -> None:
 
 @pytest.fixture
 def checked(tmp_path: Path) -> Project:
-    """Six items in three questions; c0 (of q0) and both of q2 are checks, somebody has answered one."""
+    """Make six items in three questions; c0 (of q0) and both of q2 are checks, one of them answered."""
     project = make_project(tmp_path, numbered(6, model="m"))
     record = Record(project)
     for person in ("ann", "bob"):
@@ -274,7 +274,7 @@ def test_an_archive_goes_to_a_new_file(checked: Project, tmp_path: Path, name: s
 
 
 def test_an_archive_holds_one_moment(checked: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is written while it is made is not in it."""
+    """Concurrent writes are not in it."""
 
     def rows_and_writes(*given: Any) -> Any:
         with closing(sqlite3.connect(checked.path)) as other, other:

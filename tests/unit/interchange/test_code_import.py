@@ -1,4 +1,4 @@
-"""Problems, tests and solutions go in once, whole or not at all, and beside items."""
+"""Problems, tests and solutions are imported once, completely or not at all, alongside items."""
 
 from __future__ import annotations
 
@@ -287,7 +287,7 @@ def test_the_real_problems_and_solutions(project: Project, shared_data: Path) ->
     assert gold == (800, 278)
 
 
-def test_an_import_says_what_problems_bring_and_what_candidate_stands_for(project: Project, tmp_path: Path) -> None:
+def test_an_import_counts_problems_and_explains_candidate(project: Project, tmp_path: Path) -> None:
     tests = ["assert candidate() == 1", "assert candidate() != 2"]
     file = write(tmp_path / "p.jsonl", [problem(1, tests=tests, setup=""), problem(2, canonical_solution="")])
     report = bring(project, file)

@@ -1,4 +1,4 @@
-"""Items in, items out: nothing changes on the way, and importing twice changes nothing at all."""
+"""Imports and exports of items: lossless, and a second import changes nothing."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _COUNTED = re.compile(r'"?(changes|generation|sqlite_sequence)"')
 def _dump(path: Path) -> list[str]:
     connection = sqlite3.connect(path)
     try:
-        # The log of changes may grow: whoever copies figures is told that rows came and went. Transactions are counted.
+        # The change log may grow, because it records that rows were added and deleted. Transactions are counted.
         return [
             line for line in connection.iterdump() if not re.search(r'"?(changes|generation|sqlite_sequence)"', line)
         ]
@@ -83,7 +83,7 @@ def _counts(report: ImportReport) -> tuple[int, int, int, int]:
     return report.read, report.imported, report.unchanged, report.quarantined
 
 
-def test_the_released_file_comes_back_byte_for_byte(project: Project, real_file: Path, tmp_path: Path) -> None:
+def test_the_released_file_round_trips_byte_for_byte(project: Project, real_file: Path, tmp_path: Path) -> None:
     report = _import(project, real_file)
     assert _counts(report) == (108, 108, 0, 0)
     assert (report.format, report.swapped_types) == ("verifybench", True)
@@ -101,7 +101,7 @@ def test_the_released_file_comes_back_byte_for_byte(project: Project, real_file:
     assert _counts(_import(project, real_file)) == (108, 0, 108, 0)
 
 
-def test_five_spoiled_lines_stand_in_quarantine(project: Project, real_file: Path, tmp_path: Path) -> None:
+def test_five_invalid_lines_are_rejected(project: Project, real_file: Path, tmp_path: Path) -> None:
     lines = real_file.read_bytes().split(b"\n")
     lines[1] = lines[1][:-20]
     lines[3] = json.dumps({k: v for k, v in json.loads(lines[3]).items() if k != "answer"}).encode()
@@ -122,7 +122,7 @@ def test_five_spoiled_lines_stand_in_quarantine(project: Project, real_file: Pat
 
 @settings(max_examples=30, deadline=None)
 @given(released_rows())
-def test_any_released_rows_come_back_byte_for_byte(rows: list[dict[str, Any]]) -> None:
+def test_any_released_rows_round_trip_byte_for_byte(rows: list[dict[str, Any]]) -> None:
     with TemporaryDirectory() as name:
         folder = Path(name)
         project = open_project(folder / "p.db", create=True)
@@ -398,14 +398,14 @@ def _sampled(folder: Path, rows: list[dict[str, Any]], name: str = "samples.json
     return path
 
 
-def test_equal_samples_can_be_kept_and_importing_again_doubles_nothing(project: Project, tmp_path: Path) -> None:
+def test_equal_samples_can_be_kept_and_imported_idempotently(project: Project, tmp_path: Path) -> None:
     path = _sampled(tmp_path, SAMPLED)
     once = import_files(project, plan_import([path]), dataset="d")
     assert (once.imported, once.unchanged, once.repeated) == (4, 2, 2)
     plans = plan_import([path], keep_equal=True)
-    told = preview_import(project, plans, dataset="d")
+    preview = preview_import(project, plans, dataset="d")
     kept = import_files(project, plans, dataset="d")
-    assert (told.imported, told.unchanged, told.repeated) == (2, 4, UNSET)
+    assert (preview.imported, preview.unchanged, preview.repeated) == (2, 4, UNSET)
     assert (kept.imported, kept.unchanged, kept.repeated) == (2, 4, UNSET)
     for again in (
         plans,
@@ -422,7 +422,7 @@ def test_equal_samples_can_be_kept_and_importing_again_doubles_nothing(project: 
 
 
 @pytest.mark.parametrize("form", ["jsonl", "csv", "verifybench"])
-def test_kept_samples_stay_apart_from_export_to_import(project: Project, tmp_path: Path, form: ExportFormat) -> None:
+def test_kept_samples_round_trip_separately(project: Project, tmp_path: Path, form: ExportFormat) -> None:
     import_files(project, plan_import([_sampled(tmp_path, SAMPLED)], keep_equal=True), dataset="d")
     out = tmp_path / "out"
     export(project, ExportOptions(file=out, format=form))
@@ -431,7 +431,7 @@ def test_kept_samples_stay_apart_from_export_to_import(project: Project, tmp_pat
         assert import_files(other, plan_import([out], keep_equal=True), dataset="d").imported == 0
 
 
-def test_verdicts_of_kept_samples_are_each_its_own(project: Project, tmp_path: Path) -> None:
+def test_each_kept_sample_has_its_own_verdict(project: Project, tmp_path: Path) -> None:
     rows = [row | {"said": said} for row, said in zip(SAMPLED[:2], ("yes", "no"), strict=True)]
     plans = plan_import([_sampled(tmp_path, rows)], keep_equal=True, graders={"grader": "said"})
     assert import_files(project, plans, dataset="d").verdicts == 2

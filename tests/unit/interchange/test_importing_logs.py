@@ -1,4 +1,4 @@
-"""Logs of evaluations, imported: items first, then what their graders said, and how good the graders are."""
+"""Importing evaluation logs: items, verdicts of their graders, and the accuracy of the graders."""
 
 from __future__ import annotations
 
@@ -64,9 +64,7 @@ def test_one_import_and_some_labels_say_how_good_lm_evals_graders_are(call: Call
     assert len(json.loads(out)) == sum(gold is True for gold, _ in said)
 
 
-def test_filters_of_a_sample_are_graders_of_one_completion_also_where_equal_samples_are_kept(
-    call: Call, tmp_path: Path
-) -> None:
+def test_filters_of_a_sample_grade_a_single_completion(call: Call, tmp_path: Path) -> None:
     for number, options in enumerate(([], ["--keep-equal"])):
         database = tmp_path / f"{number}.db"
         code, out, _ = call("import", database, samples("sample_numbers"), *options)
@@ -78,7 +76,7 @@ def test_filters_of_a_sample_are_graders_of_one_completion_also_where_equal_samp
         assert len(graded[0]) == 5
 
 
-def test_equal_responses_of_a_sample_are_kept_as_the_advice_says(call: Call, tmp_path: Path) -> None:
+def test_equal_responses_of_a_sample_are_kept_with_the_advised_option(call: Call, tmp_path: Path) -> None:
     rows = [json.loads(line) for line in samples("sample_numbers").read_text(encoding="utf-8").splitlines()]
     same = [one | {"resps": [one["resps"][0] * 2]} for one in rows]
     file = tmp_path / "samples_twice_2025-01-01T00-00-00.000000.jsonl"
@@ -91,7 +89,7 @@ def test_equal_responses_of_a_sample_are_kept_as_the_advice_says(call: Call, tmp
     assert "--keep-equal" not in out
 
 
-def test_rows_of_the_same_texts_with_other_gold_are_told_apart_as_the_advice_says(call: Call, tmp_path: Path) -> None:
+def test_equal_rows_with_other_gold_need_the_advised_option(call: Call, tmp_path: Path) -> None:
     file = tmp_path / "twice.csv"
     file.write_text("row,question,answer,completion,gold\na,1+1?,2,It is 2,1\nb,1+1?,2,It is 2,0\n")
     code, _, err = call("import", tmp_path / "one.db", file)
@@ -160,8 +158,8 @@ def test_an_import_that_is_killed_among_the_verdicts_is_finished_by_the_next(
     assert len(verdicts(project, "lm-eval/t/exact_match")) == 1_200
 
 
-def test_a_row_in_quarantine_leaves_its_verdict_to_nobody_else(project: Project, tmp_path: Path) -> None:
-    """Both samples have one id: what was said of the second, which is refused, is not said of the first."""
+def test_the_verdict_of_a_rejected_row_is_not_reassigned(project: Project, tmp_path: Path) -> None:
+    """Both samples have one id: the verdict of the rejected second one is not given to the first."""
     first = changed(uuid="u", scores={"match": {"value": "I"}})
     second = changed(uuid="u", output={"completion": "It is 8."}, scores={"grade": {"value": "C"}})
     report = bring(project, document(tmp_path, first, second))
@@ -196,7 +194,7 @@ def test_a_dry_run_stores_nothing(project: Project) -> None:
     assert project.database.reader().execute("SELECT count(*) FROM completions").fetchone() == (0,)
 
 
-def test_models_are_told_apart_where_they_say_the_same(project: Project) -> None:
+def test_equal_responses_of_different_models_are_separate(project: Project) -> None:
     bring(project, samples("sample_states", MODEL_A), samples("sample_states", MODEL_B))
     models = project.database.reader().execute(
         "SELECT m.name, count(*) FROM completions AS c JOIN models AS m ON m.id = c.model_id GROUP BY 1 ORDER BY 1"

@@ -1,4 +1,4 @@
-"""Logs of OpenAI's tools, reward benchmarks, verifiers' data sets and trainers, imported: how good is their grader?"""
+"""Importing logs of OpenAI's tools, reward benchmarks, verifier datasets and trainers: accuracy of their graders."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ def test_one_import_and_some_labels_say_how_good_a_grader_is(call: Call, tmp_pat
 
 
 def expected(name: str) -> tuple[int, float]:
-    """How many items have a gold, and how often the grader agrees with it, from the file alone."""
+    """Return the number of items with gold and the grader's accuracy, computed from the file."""
     pairs = _pairs(FILES / name)
-    return len(pairs), sum(gold is said for gold, said in pairs) / len(pairs)
+    return len(pairs), sum(gold is verdict_choice for gold, verdict_choice in pairs) / len(pairs)
 
 
 def _pairs(file: Path) -> list[tuple[bool, bool]]:
@@ -68,8 +68,8 @@ def _pairs(file: Path) -> list[tuple[bool, bool]]:
         return [(GOLD[row["completion"][-1]["content"]], row["has_answer"] == 1) for row in rows]
     if file.suffix == ".json":
         rows = json.loads(file.read_text())["results"]
-        said = [row["xVerify-0.5B-I_judgment_result"].strip().lower() == "correct" for row in rows]
-        return [(row["human_judgment_result"] == "Correct", one) for row, one in zip(rows, said, strict=True)]
+        verdict_choice = [row["xVerify-0.5B-I_judgment_result"].strip().lower() == "correct" for row in rows]
+        return [(row["human_judgment_result"] == "Correct", one) for row, one in zip(rows, verdict_choice, strict=True)]
     rows = [json.loads(line) for line in file.read_text().splitlines()]
     if "sample_id" in rows[-1]:
         events = {kind: {row["sample_id"]: row["data"] for row in rows if row.get("type") == kind} for kind in KINDS}
@@ -91,7 +91,7 @@ def _pairs(file: Path) -> list[tuple[bool, bool]]:
 KINDS = ("match", "metrics")
 
 
-def test_a_batch_is_taken_once_its_requests_lie_beside_it(call: Call, tmp_path: Path) -> None:
+def test_a_batch_is_imported_once_its_requests_are_next_to_it(call: Call, tmp_path: Path) -> None:
     folder = tmp_path / "batch"
     folder.mkdir()
     output = Path(shutil.copy(FILES / "openai_batch" / "output.jsonl", folder))
@@ -113,13 +113,13 @@ def test_training_data_of_verl_is_a_pool_of_questions(call: Call, tmp_path: Path
 
 
 def test_predictions_of_label_studio_are_verdicts(call: Call, tmp_path: Path) -> None:
-    def said(verdict: str) -> list[dict[str, Any]]:
+    def verdict_choice(verdict: str) -> list[dict[str, Any]]:
         return [{"from_name": "verdict", "to_name": "completion", "type": "choices", "value": {"choices": [verdict]}}]
 
     tasks = []
     for number, verdict in enumerate(("correct", "incorrect", "unsuitable", "perhaps")):
         texts = {"question": f"{number} + 4?", "reference": "7", "completion": "It is 7."}
-        prediction = {"model_version": "judge v1", "score": 0.75, "result": said(verdict)}
+        prediction = {"model_version": "judge v1", "score": 0.75, "result": verdict_choice(verdict)}
         tasks.append({"id": number, "data": texts, "annotations": [], "predictions": [prediction, "noise"]})
     tasks.append({"id": 9, "data": {**texts, "completion": "8"}, "annotations": [], "predictions": None})
     file = tmp_path / "tasks.json"

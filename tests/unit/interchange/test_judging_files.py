@@ -1,4 +1,4 @@
-"""Files judged without a database: the verdicts of a run, each row once, bad rows set aside."""
+"""Judging files without a database: the verdicts of a run, each row once, bad rows separate."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_the_verdicts_are_those_of_a_run(tmp_path: Path, ending: str, monkeypatc
     found = read(tmp_path / f"out{ending}")
     assert {one["completion_id"]: tuple(one[name] for name in NEW) for one in found} == stored
     assert {"correct", "incorrect"} <= {one["verdict"] for one in found}
-    # A row's own columns stand as they stood, in their order.
+    # The columns of a row keep their values and order.
     assert [{name: one[name] for name in one if name not in NEW} for one in found] == some
     assert [*found[0]] == [*some[0], *NEW]
     assert (report.rows, report.refused, sum(report.verdicts.values())) == (30, 0, 30)
@@ -152,7 +152,7 @@ BAD: list[tuple[object, str | None, str]] = [
 ]
 
 
-def test_bad_rows_stand_apart_with_file_line_and_field(tmp_path: Path) -> None:
+def test_bad_rows_are_listed_with_file_line_and_field(tmp_path: Path) -> None:
     good = rows(len(BAD) + 1)
     mixed: list[object] = [good[0]]
     for (bad, _, _), one in zip(BAD, good[1:], strict=True):
@@ -167,7 +167,7 @@ def test_bad_rows_stand_apart_with_file_line_and_field(tmp_path: Path) -> None:
     assert all(one["message"] and one["raw"] for one in refused)
     assert (report.rows, report.refused) == (len(mixed), len(BAD))
     assert report.refusals == [str(tmp_path / "_out.jsonl.refused.jsonl")]
-    # Judged anew without them, nothing is said of them any more.
+    # Judged again without them, they are no longer mentioned.
     lines(source, good)
     judge(source, tmp_path / "out.jsonl", force=True)
     assert not (tmp_path / "_out.jsonl.refused.jsonl").exists()
@@ -209,7 +209,7 @@ def test_work_that_was_ended_leaves_nothing(tmp_path: Path, ending: str, monkeyp
     assert [one["completion_id"] for one in read(target)] == [f"c{number}" for number in range(40)]
 
 
-def test_a_new_columns_name_that_is_taken_is_told(tmp_path: Path) -> None:
+def test_a_column_name_clash_is_reported(tmp_path: Path) -> None:
     taken = lines(tmp_path / "in.jsonl", [*rows(3), {**rows(1)[0], "score": 3}])
     with pytest.raises(UsageError, match="'score'"):
         judge(taken, tmp_path / "out.jsonl")
@@ -237,7 +237,9 @@ def test_a_new_columns_name_that_is_taken_is_told(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_what_can_not_be_judged_is_told(tmp_path: Path, make: Callable[[Path], tuple[Path, Path]], words: str) -> None:
+def test_files_that_cannot_be_judged_are_reported(
+    tmp_path: Path, make: Callable[[Path], tuple[Path, Path]], words: str
+) -> None:
     (tmp_path / "d.jsonl").mkdir()
     with pytest.raises(FormatError, match=words):
         judge(*make(tmp_path))
@@ -270,5 +272,5 @@ def test_rows_that_workers_are_slow_with_keep_no_more_of_the_file_in_memory_than
     report = judge_files(source, target, "staged", workers=workers)
     assert (report.rows, report.verdicts) == (600, {"correct": 598, "abstain": 2})
     assert [row["reason"] for row in read(target)].count("timeout") == 2
-    # Those that may stand behind it, a chunk, and the batches of two workers and of this process.
+    # At most the queued rows, a chunk, and the batches of two workers and of this process.
     assert 20 <= max(most) <= 20 + 7 + 4 + 3 * 4

@@ -1,4 +1,4 @@
-"""Files judged on two nodes of a Ray cluster: the bytes of this machine alone, whatever dies; skipped without Ray."""
+"""Judging files on two nodes of a Ray cluster equals one machine byte for byte, whatever dies; skipped without Ray."""
 
 from __future__ import annotations
 

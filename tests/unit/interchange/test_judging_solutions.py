@@ -1,4 +1,4 @@
-"""Solutions judged in files, against the tests beside them: what a reward says of them, whatever they do or die of."""
+"""Judging solutions in files against the tests of their rows: the rewards, whatever they do or die of."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_every_form_of_tests_is_read_as_rewards_read_it(tmp_path: Path) -> None:
     assert read(tmp_path / "deep.out.jsonl")[0]["outcomes"] == "ppp"
 
 
-def test_several_suites_stand_behind_one_another(tmp_path: Path) -> None:
+def test_outcomes_of_several_suites_are_concatenated(tmp_path: Path) -> None:
     row = {**rows(1)[0], "plus_tests": ["assert double(0) == 1", SUITE[0]], "whole_test": "assert double(4) == 8"}
     source = lines(tmp_path / "in.jsonl", [row, {**rows(1)[0], "plus_tests": [], "whole_test": None}])
     judge(source, tmp_path / "out.jsonl", options={"suite": "base,plus,whole"})
@@ -149,7 +149,7 @@ BAD: list[tuple[object, str | None, str]] = [
 ]
 
 
-def test_bad_rows_stand_apart_and_cost_no_other(tmp_path: Path) -> None:
+def test_bad_rows_are_listed_separately_and_affect_no_other(tmp_path: Path) -> None:
     good = rows(len(BAD) + 1)
     mixed: list[object] = [good[0]]
     for (bad, _, _), one in zip(BAD, good[1:], strict=True):
@@ -234,7 +234,7 @@ def test_a_slow_row_keeps_no_more_of_the_file_in_memory_than_is_meant(
     )
     assert report.rows == len(most) == 400
     assert read(tmp_path / "out.jsonl")[3]["reason"] == "time_limit"
-    # Those that may stand behind it, and a chunk.
+    # At most the queued rows and a chunk.
     assert 20 <= max(most) <= 20 + 7 + 4
 
 
@@ -248,7 +248,7 @@ def test_a_file_without_rows_is_one(tmp_path: Path) -> None:
     assert pq.read_table(tmp_path / "out-b.parquet").column_names == ["said", "tests", *NEW]
 
 
-def test_files_without_solutions_or_tests_are_told(tmp_path: Path) -> None:
+def test_files_without_solutions_or_tests_are_reported(tmp_path: Path) -> None:
     out = tmp_path / "out.jsonl"
     for row, said, columns in (
         ({"completion": "x", "answer": "1"}, "no column holds the tests", {}),

@@ -1,4 +1,4 @@
-"""Refused rows: what they contradict is named, and they leave quarantine when a later import takes them."""
+"""Rejected rows name what they contradict, and leave the quarantine when a later import accepts them."""
 
 from __future__ import annotations
 

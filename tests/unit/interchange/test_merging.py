@@ -1,4 +1,4 @@
-"""What other machines judged of the same items joins a database: the same as one run, once, nothing of another kind."""
+"""Merging runs of other machines on the same items: equal to one run, idempotent, and nothing else."""
 
 from __future__ import annotations
 
@@ -254,7 +254,7 @@ def test_nothing_is_added_to_a_run_that_is_at_work(machines: Machines, monkeypat
     assert dump(home, EVERYTHING) == before
 
 
-def test_other_files_are_told_from_databases(machines: Machines, tmp_path: Path) -> None:
+def test_other_files_are_not_read_as_databases(machines: Machines, tmp_path: Path) -> None:
     nothing = tmp_path / "nothing.db"
     nothing.write_text("no database")
     with closing(open_project(machines.whole)) as project:
@@ -312,7 +312,7 @@ def scripted_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("scripted_sandbox")
-def test_outcomes_of_tests_come_along_and_other_tests_are_told(tmp_path: Path) -> None:
+def test_outcomes_of_tests_are_merged_and_other_tests_reported(tmp_path: Path) -> None:
     problems = [_problem(number) for number in range(9)]
     solutions = {one.task_id: [{"completion": text} for text in ("pp", "pf", "ff")] for one in problems}
     machines = Machines(tmp_path, lambda folder: make_code_project(folder, solutions, *problems), "execution")
@@ -366,7 +366,7 @@ def judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, list[
 USAGE = "SELECT calls, answered, failed, prompt_tokens, completion_tokens, reused, items_reused, cost FROM run_usage"
 
 
-def test_replies_and_costs_come_along_once(judged: tuple[Path, list[Path], Path], tmp_path: Path) -> None:
+def test_replies_and_costs_are_merged_once(judged: tuple[Path, list[Path], Path], tmp_path: Path) -> None:
     empty, shares, whole = judged
     home = Path(shutil.copyfile(empty, tmp_path / "home.db"))
     with closing(open_project(home)) as project:

@@ -1,4 +1,4 @@
-"""Own data in one step: columns that are verdicts, paths and chats, spreadsheets, missing values, what is kept."""
+"""Importing one's data in one step: verdict columns, paths, chats, spreadsheets, missing values, kept columns."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def taken(
     return import_files(project, plans, dataset="d")
 
 
-def said(project: Project, verifier: str) -> dict[str, tuple[str, float | None]]:
+def verdicts_of(project: Project, verifier: str) -> dict[str, tuple[str, float | None]]:
     return {one.completion_id: (one.verdict, one.score) for one in verdict_lines(project, verifier)}
 
 
@@ -92,7 +92,7 @@ def texts(project: Project) -> list[tuple[str, str, str]]:
 @pytest.mark.parametrize("name", ["own.csv", "own.tsv"])
 def test_a_column_becomes_a_verifier_with_a_complete_run(project: Project, tmp_path: Path, name: str) -> None:
     report = taken(project, table(tmp_path, name=name), verdicts=("regex=grader_says",))
-    assert said(project, "regex") == {"a": ("correct", None), "b": ("incorrect", None)}
+    assert verdicts_of(project, "regex") == {"a": ("correct", None), "b": ("incorrect", None)}
     assert (report.imported, report.verdicts, report.verdicts_refused) == (4, 2, 1)
     assert report.verdict_columns == [
         VerdictColumn(
@@ -138,7 +138,7 @@ def test_one_table_says_what_words_mean(project: Project, tmp_path: Path, value:
     if verdict in (None, "unknown"):
         assert report.verdicts == 0
     else:
-        assert said(project, "g") == {"c": (verdict, None)}
+        assert verdicts_of(project, "g") == {"c": (verdict, None)}
 
 
 @pytest.mark.parametrize("value", ["1e400", "9" * 5000, "[" * 900 + "]" * 900])
@@ -150,10 +150,10 @@ def test_what_is_no_value_is_unknown_and_not_missing(project: Project, tmp_path:
     assert (report.imported, column.unknown, column.missing) == (1, 1, 0)
 
 
-def test_numbers_beside_0_and_1_make_a_column_of_scores(project: Project, tmp_path: Path) -> None:
+def test_numbers_other_than_0_and_1_are_scores(project: Project, tmp_path: Path) -> None:
     rows = [[*row[:5], score, ""] for row, score in zip(ROWS, ["0.9", "1", "-3e-1", "nan"], strict=True)]
     report = taken(project, table(tmp_path, rows), verdicts=("rm=grader_says",))
-    assert said(project, "rm") == {"a": ("abstain", 0.9), "b": ("abstain", 1.0), "c": ("abstain", -0.3)}
+    assert verdicts_of(project, "rm") == {"a": ("abstain", 0.9), "b": ("abstain", 1.0), "c": ("abstain", -0.3)}
     (column,) = report.verdict_columns or []
     assert (column.scored, column.missing) == (3, 1)
 
@@ -219,7 +219,7 @@ def test_paths_and_chats_lead_to_texts(project: Project, tmp_path: Path, maps: l
     }
     report = taken(project, lines(tmp_path, row), maps, ("g=meta.key.ok",))
     assert texts(project) == [("2+2?", "4", "4")]
-    assert [verdict for verdict, _ in said(project, "g").values()] == ["correct"]
+    assert [verdict for verdict, _ in verdicts_of(project, "g").values()] == ["correct"]
     assert report.kept == list(row)
 
 
@@ -258,14 +258,14 @@ def test_a_spreadsheet_says_what_its_cells_show(project: Project, tmp_path: Path
     (refused,) = report.quarantine
     assert (refused.line, refused.field, "=1+1 without a stored value" in refused.message) == (3, "response", True)
     assert report.format == "xlsx"
-    assert said(project, "regex") == {"1": ("correct", None)}
+    assert verdicts_of(project, "regex") == {"1": ("correct", None)}
 
 
 def test_a_formula_without_a_value_is_no_verdict(project: Project, tmp_path: Path) -> None:
     rows: list[list[Any]] = [[1, "1+1?", 2, "It is 2.", True, "=1=1", "easy"], [2, "1+2?", 3, "3", None, 1, "=1"]]
     report = taken(project, sheet(tmp_path, rows), verdicts=("regex=grader_says",))
     assert report.imported == 2
-    assert said(project, "regex") == {"2": ("correct", None)}
+    assert verdicts_of(project, "regex") == {"2": ("correct", None)}
     (refused,) = report.refused_verdicts or []
     assert (refused.line, refused.field, "'=1=1' is not a word" in refused.message) == (2, "grader_says", True)
 
@@ -318,7 +318,7 @@ def chosen(project: Project, *where: str) -> list[str]:
     return [keys[item] for item in found.item.tolist()]
 
 
-def test_a_column_that_was_kept_can_be_asked_for(project: Project, tmp_path: Path) -> None:
+def test_a_kept_column_can_be_filtered(project: Project, tmp_path: Path) -> None:
     taken(project, lines(tmp_path, *LEVELS), [])
     assert chosen(project, "column:level=easy") == ["1", "2"]
     assert chosen(project, "column:level!=easy") == ["3", "4", "5"]
@@ -337,7 +337,7 @@ def test_a_column_that_nobody_has_is_refused_in_words(project: Project, tmp_path
         columns(project).groups(field)
 
 
-def test_figures_are_broken_down_by_a_column_that_was_kept(project: Project, tmp_path: Path) -> None:
+def test_metrics_can_be_grouped_by_a_kept_column(project: Project, tmp_path: Path) -> None:
     rows = [{**row, "grade": "yes"} for row in LEVELS]
     taken(project, lines(tmp_path, *rows), [], ("g=grade",))
     report = accuracy(project, verifiers=("g",), by="column:level")
@@ -402,7 +402,7 @@ def test_values_that_are_no_answer_type_are_counted_and_stay_with_the_items(proj
     assert {json.loads(extra)["topic"] for (extra,) in kept} == set(TOPICS)
 
 
-def test_what_is_no_answer_type_is_kept_wherever_it_stands(
+def test_values_that_are_no_answer_type_are_kept_on_any_row(
     project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("workbench.data.formats.reading.SAMPLE_ROWS", 2)
@@ -435,7 +435,7 @@ STRANGE = ["Nr", "Task (en)", "Expected", "Model's output", "human says", "grade
 OF_STRANGE = [[f"{n}", "1+1?", "2", "It is 2.", "yes" if n % 2 else "no", "no" if n % 3 else "yes"] for n in range(6)]
 
 
-def test_who_lacks_a_column_is_told_which_it_may_be(tmp_path: Path) -> None:
+def test_a_missing_column_gets_suggestions(tmp_path: Path) -> None:
     file, database = table(tmp_path, OF_STRANGE, STRANGE), str(tmp_path / "new.db")
 
     def imported(*maps: str) -> str:
@@ -451,7 +451,7 @@ def test_who_lacks_a_column_is_told_which_it_may_be(tmp_path: Path) -> None:
     assert "Did you mean" not in imported(*maps, "gold=human says")
 
 
-def test_a_grader_beside_gold_is_offered_as_a_verifier(tmp_path: Path) -> None:
+def test_a_grader_column_besides_gold_is_suggested_as_a_verifier(tmp_path: Path) -> None:
     rows = [[f"{n}?", "2", "It is 2.", "yes", "no" if n % 3 else "yes", str(n % 2)] for n in range(6)]
     file = table(tmp_path, rows, ["question", "reference", "completion", "gold", "is_correct", "has_image"])
 
@@ -460,22 +460,22 @@ def test_a_grader_beside_gold_is_offered_as_a_verifier(tmp_path: Path) -> None:
         return CliRunner().invoke(root, line, catch_exceptions=False).output
 
     offer = "--verdict is_correct=is_correct"
-    said = imported()
-    assert f"import again with {offer}\n" in said
-    assert "has_image=" not in said
+    output = imported()
+    assert f"import again with {offer}\n" in output
+    assert "has_image=" not in output
     again = imported(*offer.split())
     assert "Verdicts: 6 imported" in again
     assert "import again" not in again
 
 
-def test_columns_of_types_and_names_are_told_by_their_values(tmp_path: Path) -> None:
+def test_type_and_model_columns_are_suggested_by_their_values(tmp_path: Path) -> None:
     rows = [[f"{n}?", "2", "It is 2.", "yes", f"m{n % 2}", "B4 - Set", f"{n % 2}", "A"] for n in range(6)]
     file = table(tmp_path, rows, ["question", "reference", "completion", "gold", "llm", "kind", "judge llm", "letter"])
-    said = CliRunner().invoke(root, ["import", str(tmp_path / "new.db"), str(file)], catch_exceptions=False).output
-    assert "no column was found for model, subtype. Did you mean --map model=llm --map subtype=kind?" in said
+    output = CliRunner().invoke(root, ["import", str(tmp_path / "new.db"), str(file)], catch_exceptions=False).output
+    assert "no column was found for model, subtype. Did you mean --map model=llm --map subtype=kind?" in output
     maps = ["--map", "model=llm", "--map", "subtype=kind"]
-    said = CliRunner().invoke(root, ["import", str(tmp_path / "two.db"), str(file), *maps]).output
-    assert "Did you mean" not in said
+    output = CliRunner().invoke(root, ["import", str(tmp_path / "two.db"), str(file), *maps]).output
+    assert "Did you mean" not in output
 
 
 @pytest.mark.soak
@@ -487,12 +487,12 @@ def test_a_column_that_numbers_samples_of_a_question_is_offered_as_their_id(tmp_
         line = ["import", str(tmp_path / name), str(file), *words]
         return CliRunner().invoke(root, line, catch_exceptions=False).output
 
-    said = imported("a.db")
-    assert "3 imported, 0 unchanged, 3 quarantined" in said
-    assert "no column was found for completion_id. Did you mean --map completion_id=id?" in said
-    assert "'0+1?' has another id and grade than the row of the same question" in said
-    said = imported("b.db", "--map", "completion_id=id")
-    assert "6 imported, 0 unchanged, 0 quarantined" in said
+    output = imported("a.db")
+    assert "3 imported, 0 unchanged, 3 quarantined" in output
+    assert "no column was found for completion_id. Did you mean --map completion_id=id?" in output
+    assert "'0+1?' has another id and grade than the row of the same question" in output
+    output = imported("b.db", "--map", "completion_id=id")
+    assert "6 imported, 0 unchanged, 0 quarantined" in output
     table(tmp_path, [[f"{n}", f"{n}+1?", "2", "It is 2.", "g"] for n in range(6)], header)
     assert "Did you mean" not in imported("c.db")
 
@@ -513,9 +513,9 @@ def test_a_grade_is_gold_or_a_verifiers_as_the_advice_says_and_neither_unasked(t
             CliRunner().invoke(root, ["import", str(tmp_path / name), str(file), *words], catch_exceptions=False).output
         )
 
-    said = imported("a.db")
-    assert "Gold: none" in said
-    advised = re.search(r"Did you mean (--verdict \S+) \(or (--map \S+) if people gave these verdicts\)", said)
+    output = imported("a.db")
+    assert "Gold: none" in output
+    advised = re.search(r"Did you mean (--verdict \S+) \(or (--map \S+) if people gave these verdicts\)", output)
     assert advised is not None
     for option, counts in zip(
         advised.groups(), (f"{'is_correct'}: run 1", "Gold: the column 'is_correct'."), strict=True

@@ -1,4 +1,4 @@
-"""Questions without completions go in once, with their source's licence, and are the same questions later."""
+"""Importing questions without completions: once, with the licence of their source, and matched later."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def stored(project: Project) -> list[tuple[Any, ...]]:
     return rows.fetchall()
 
 
-def test_questions_are_told_from_items_and_keep_what_they_say(project: Project, tmp_path: Path) -> None:
+def test_questions_are_recognised_and_stored_completely(project: Project, tmp_path: Path) -> None:
     report = bring(project, write(tmp_path / "pool.jsonl", ROWS))
     assert (report.format, counts(report)) == ("questions", (3, 3, 0, 0))
     assert stored(project) == [
@@ -99,14 +99,14 @@ def test_every_container_holds_questions(project: Project, tmp_path: Path, forma
     assert [row[3] for row in stored(project)] == ["math/sums", "math/sums", "trivia"]
 
 
-def test_what_the_command_says_stands_where_rows_say_nothing(project: Project, tmp_path: Path) -> None:
+def test_options_fill_in_missing_fields_of_rows(project: Project, tmp_path: Path) -> None:
     rows = [{"question": "1?", "answer": "1"}, {"question": "2?", "answer": "2", "source": "own", "license": "GPL-3.0"}]
     report = bring(project, write(tmp_path / "p.jsonl", rows), source="math/GSM8K", licence="MIT")
     assert counts(report) == (2, 2, 0, 0)
     assert [row[3:6] for row in stored(project)] == [("math/GSM8K", "math", "MIT"), ("own", None, "GPL-3.0")]
 
 
-def test_it_stands_for_items_too_and_their_files_come_back_as_they_were(project: Project, tmp_path: Path) -> None:
+def test_options_apply_to_items_too_and_exports_are_unchanged(project: Project, tmp_path: Path) -> None:
     rows = [{"question": "1?", "answer": "1", "completion": "one", "license": "MIT"}]
     file = write(tmp_path / "items.jsonl", rows)
     assert counts(bring(project, file, source="math/GSM8K")) == (1, 1, 0, 0)
@@ -115,7 +115,7 @@ def test_it_stands_for_items_too_and_their_files_come_back_as_they_were(project:
     assert json.loads((tmp_path / "back.jsonl").read_text())["license"] == "MIT"
 
 
-def test_a_domain_of_its_own_stands_before_the_source(project: Project, tmp_path: Path) -> None:
+def test_a_separate_domain_prefixes_the_source(project: Project, tmp_path: Path) -> None:
     rows = [{"question": "1?", "answer": "1", "domain": "math", "source": name} for name in ("GSM8K", "logic/LogiQA")]
     rows[1]["question"] = "2?"
     bring(project, write(tmp_path / "p.jsonl", rows))
@@ -136,7 +136,7 @@ def test_a_source_has_one_licence(project: Project, tmp_path: Path) -> None:
     assert counts(left) == (1, 1, 0, 0)
 
 
-def test_what_contradicts_stands_in_quarantine(project: Project, tmp_path: Path) -> None:
+def test_contradicting_rows_are_rejected(project: Project, tmp_path: Path) -> None:
     bring(project, write(tmp_path / "p.jsonl", ROWS))
     rows = [
         {**ROWS[0], "answer": "3"},

@@ -1,4 +1,4 @@
-"""Labels and verdicts in spreadsheets: a column a person or a verifier, or a row each."""
+"""Labels and verdicts in spreadsheets: a column per annotator or verifier, or a row each."""
 
 from __future__ import annotations
 
@@ -82,8 +82,8 @@ def test_each_row_may_be_one_label(project: Project, tmp_path: Path) -> None:
     ]
     report = import_labels(project, table(tmp_path, rows, "labels.csv"))
     assert (report.imported, refusals(report)) == (2, [(4, "verdict"), (5, "annotator")])
-    said = project.database.reader().execute("SELECT annotator, verdict, subtype, note, unsure FROM current_labels")
-    assert sorted(said.fetchall(), key=str) == [
+    labels = project.database.reader().execute("SELECT annotator, verdict, subtype, note, unsure FROM current_labels")
+    assert sorted(labels.fetchall(), key=str) == [
         ("ann", "correct", None, "sure", 1),
         ("bob", "incorrect", None, None, 0),
         ("bob", None, "A2", None, 0),
@@ -100,8 +100,10 @@ def test_each_column_of_verdicts_is_a_verifier(project: Project, tmp_path: Path,
         ["4", "abstain", "nan", ""],
     ]
     report = import_verdicts(project, table(tmp_path, rows, name))
-    said = {one: {line.completion_id: line.verdict for line in verdict_lines(project, one)} for one in report.verifiers}
-    assert said == {
+    verdicts = {
+        one: {line.completion_id: line.verdict for line in verdict_lines(project, one)} for one in report.verifiers
+    }
+    assert verdicts == {
         "my-judge": {"1": "correct", "2": "incorrect", "4": "abstain"},
         "rm": {"1": "abstain", "2": "abstain"},
     }

@@ -1,4 +1,4 @@
-"""Files to train with: only what all verifiers accept, nothing twice, correct beside incorrect ones."""
+"""Training files: only items that all verifiers accept, no duplicates, correct paired with incorrect ones."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def test_verifiers_that_accepted_are_named(judged: Project, tmp_path: Path) -> N
     assert {tuple(line["verifiers"]) for line in lines} == {()}
 
 
-def test_a_text_stands_once_in_a_question(project: Project, tmp_path: Path) -> None:
+def test_a_text_occurs_once_per_question(project: Project, tmp_path: Path) -> None:
     again = [
         {"question_id": question, "completion_id": f"again-{question}", "completion": "It is 0."}
         for question in ("q0", "q1", "q0x")
@@ -290,7 +290,7 @@ def test_verdicts_say_what_is_correct(project: Project, tmp_path: Path) -> None:
     both, _ = written(project, tmp_path, "pairs", verifiers=("x", "y"), per_question=999)
     assert {line["chosen_id"] for line in both} == {f"n{n}" for n in range(7)}
     assert {line["rejected_id"] for line in both} == {f"n{n}" for n in range(8, 18)}
-    # People's gold is no matter then, whatever is asked of it.
+    # The annotated gold is irrelevant then, whichever gold is requested.
     assert written(project, tmp_path, "pairs", verifiers=("x",), gold="people", per_question=80)[0] == found
     with pytest.raises(UsageError, match="No verifier 'zz'"):
         written(project, tmp_path, "pairs", verifiers=("zz",))
@@ -328,7 +328,7 @@ def test_where_nothing_can_be_made_nothing_is_written(
 
 
 @pytest.mark.parametrize(("left", "right"), [(1, 1), (2, 4), (3, 5), (4, 6), (6, 4), (5, 5), (0, 3)])
-def test_all_pairs_come_and_none_twice(left: int, right: int) -> None:
+def test_every_pair_is_produced_exactly_once(left: int, right: int) -> None:
     pairs = list(crossed(list(range(left)), list(range(right)), 10**9))
     assert sorted(pairs) == [(one, other) for one in range(left) for other in range(right)]
     few = min(left, right)

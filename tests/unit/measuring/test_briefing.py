@@ -432,8 +432,8 @@ def test_one_of_two_as_accurate_is_not_called_the_most_accurate(tmp_path: Path) 
     project = make_project(tmp_path, rows)
     for name, wrong in (("first", range(1, 11)), ("second", range(21, 31)), ("third", range(5, 30))):
         add_run(project, name, {n: Outcome.INCORRECT if n in wrong else Outcome.CORRECT for n in range(1, 61)})
-    (sentences,) = [matter.sentence for matter in briefed(project).briefing if matter.kind == "weakest-cell"]
-    assert ", one of the most accurate, is weak" in sentences
+    (sentence,) = [matter.sentence for matter in briefed(project).briefing if matter.kind == "weakest-cell"]
+    assert ", one of the most accurate, is weak" in sentence
 
 
 def test_an_insignificant_cell_is_not_the_weakest(tmp_path: Path) -> None:
@@ -441,10 +441,10 @@ def test_an_insignificant_cell_is_not_the_weakest(tmp_path: Path) -> None:
     project = make_project(tmp_path, rows)
     add_run(project, "good", dict.fromkeys(range(1, 18), Outcome.CORRECT) | {18: Outcome.INCORRECT})
     add_run(project, "poor", {n: Outcome.CORRECT if n % 2 else Outcome.INCORRECT for n in range(1, 19)})
-    (sentences,) = [matter.sentence for matter in briefed(project).briefing if matter.kind == "weakest-cell"]
-    assert sentences.startswith("poor is the least accurate: right on 50.0 %")
-    assert "good, the most accurate, is significantly below average on no subtype" in sentences
-    assert "is weakest" not in sentences
+    (sentence,) = [matter.sentence for matter in briefed(project).briefing if matter.kind == "weakest-cell"]
+    assert sentence.startswith("poor is the least accurate: right on 50.0 %")
+    assert "good, the most accurate, is significantly below average on no subtype" in sentence
+    assert "is weakest" not in sentence
 
 
 def age(project: Project) -> None:

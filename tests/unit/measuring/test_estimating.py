@@ -210,14 +210,11 @@ def mixed(folder: Path, share: dict[str, float], *, whole: bool) -> Project:
     ]
     project = make_project(folder, rows)
     for name, right in (("judge", {"m": 0.95, "n": 0.6}), ("rules", {"m": 0.9, "n": 0.9})):
-        outcomes_by_verifier = [str(row["model"]) for row in rows]
+        models = [str(row["model"]) for row in rows]
         add_run(
             project,
             name,
-            {
-                n + 1: OutcomeCode(int((n % 3 == 0) == (chance.random() < right[outcomes_by_verifier[n]]))).outcome
-                for n in range(400)
-            },
+            {n + 1: OutcomeCode(int((n % 3 == 0) == (chance.random() < right[models[n]]))).outcome for n in range(400)},
         )
     return project
 

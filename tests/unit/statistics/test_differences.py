@@ -141,7 +141,7 @@ def test_order_and_the_questions_names_change_nothing() -> None:
 
 
 def test_balanced_accuracy_is_put_together_from_four_shares() -> None:
-    """A alone is right on 8 and B alone on 4 of 40 incorrect completions, on 5 and 2 of 20 correct ones; one per question."""
+    """Of 40 incorrect completions only A is right on 8 and only B on 4, of 20 correct ones on 5 and 2."""
     cells = [(0, True, False)] * 8 + [(0, False, True)] * 4 + [(0, True, True)] * 28
     cells += [(1, True, False)] * 5 + [(1, False, True)] * 2 + [(1, True, True)] * 13
     items = [Item(gold, a, b, place) for place, (gold, a, b) in enumerate(cells)]

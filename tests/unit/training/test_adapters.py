@@ -1,4 +1,4 @@
-"""Any verifier that rewards, within harnesses: stacks, judges and tests, by fakes of how each library calls us."""
+"""Reward verifiers within harnesses: stacks, judges and tests, with fakes of each library's calls."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def by_lm_eval(monkeypatch: pytest.MonkeyPatch, cases: Sequence[Case], verifier:
 
 
 class Trace:
-    """What `verifiers` calls a trace."""
+    """A trace as in the library `verifiers`."""
 
     def __init__(self, reply: str) -> None:
         self.last_reply = reply
@@ -175,7 +175,7 @@ def stack(tmp_path: Path) -> Iterator[tuple[Path, ScriptedServer, threading.Even
 
 @pytest.fixture(autouse=True)
 def closed(monkeypatch: pytest.MonkeyPatch, stack: tuple[Path, ScriptedServer, threading.Event]) -> Iterator[None]:
-    """What is remembered is closed at the end of a program; here at the end of a test, before its servers."""
+    """Close the cached judging objects, as at the end of a program, before the servers of the test."""
     made: list[Judging] = []
 
     class Counted(Judging):
@@ -229,7 +229,7 @@ def test_what_has_no_verdict_by_the_deadline_pays_what_is_undecided(
 
 @pytest.mark.parametrize("harness", [by_verifiers, by_inspect], ids=["verifiers", "inspect"], indirect=True)
 def test_completions_of_a_harness_are_judged_together(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
-    # More than asyncio or anyio have threads: nobody is judged before all have come.
+    # More than the threads of asyncio or anyio: no call is answered before all have arrived.
     all_there = threading.Barrier(100)
     verdict = Judging.verdict
 
@@ -242,7 +242,7 @@ def test_completions_of_a_harness_are_judged_together(harness: Harness, monkeypa
 
 
 @pytest.mark.few(4)
-def test_tests_judge_and_pay_as_they_are_told(harness: Harness) -> None:
+def test_tests_use_the_chosen_reward(harness: Harness) -> None:
     tests = json.dumps(CODE)
     cases = [Case(tests, RIGHT), Case(tests, HALF), Case(CODE["tests"], HALF), Case(tests, "def double(x: return")]
     share = harness(cases, "execution", pay="share")
@@ -252,7 +252,7 @@ def test_tests_judge_and_pay_as_they_are_told(harness: Harness) -> None:
     assert [one["undecided"] for one in (*share, *difficult)] == [0.0] * 8
 
 
-def test_rows_with_tests_say_more_beside_them() -> None:
+def test_fields_next_to_the_tests_are_used() -> None:
     process_results = lm_eval.judged("prompt", "tests", verifier="execution", pay="difficulty")
     assert process_results({"prompt": "q", **CODE}, [HALF])["acc"] == pytest.approx(0.1)
     judged = verifiers.judged_by("execution", "tests", pay="difficulty")

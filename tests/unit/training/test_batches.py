@@ -1,4 +1,4 @@
-"""A verifier over batches: columns of lists, numpy, pandas and Arrow; one bad row costs no other its verdict."""
+"""Verifying batches: columns of lists, numpy, pandas and Arrow; a bad row affects no other verdict."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_verdicts_are_those_of_judge(judge: Judge) -> None:
     assert NOT_TEXT in REASONS
 
 
-def test_every_kind_of_batch_comes_back_as_what_it_was(judge: Judge) -> None:
+def test_a_batch_keeps_its_container_type(judge: Judge) -> None:
     arrays = {name: np.array(values, dtype=object) for name, values in COLUMNS.items()}
     found = judge(arrays)
     assert found["verdict"].tolist() == VERDICTS
@@ -82,7 +82,7 @@ def test_conversations_are_read_as_rewards_read_them(judge: Judge) -> None:
     assert judge(batch)["verdict"] == ["correct"]
 
 
-def test_columns_are_named_or_told_to_be_missing() -> None:
+def test_columns_are_configurable_and_missing_ones_reported() -> None:
     with Closing(Judge("exact", question="ask", reference="gold", completion="reply", prefix="e_")) as judge:
         found = judge({"ask": ["q"], "gold": ["a"], "reply": ["a"], "verdict": [0]})
         assert (found["e_verdict"], found["verdict"]) == (["correct"], [0])

@@ -1,4 +1,4 @@
-"""Which verifier rewards, and what is said against it."""
+"""The choice of a reward verifier, and warnings about it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_what_accepted_empty_answers_is_not_recommended(tmp_path: Path, monkeypa
     assert all(" probes of P" in warning for warning in found.warnings)
 
 
-def test_nothing_is_said_against_what_accepted_nothing(tmp_path: Path) -> None:
+def test_a_verifier_that_accepted_no_probe_has_no_warning(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(4))
     project.close()
     assert load_reward_verifier("exact", database=project.path).warnings[0].startswith("exact was never probed here")

@@ -1,4 +1,4 @@
-"""Rewards are the verdicts of a run, bit for bit: outcome, score, reason and rule."""
+"""Rewards equal the verdicts of a run, bit for bit: outcome, score, reason and rule."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from workbench.runs.verifying import start
 
 SAMPLE = Path(__file__).resolve().parents[3] / "sample_data" / "tuples.jsonl"
 
-Told = tuple[str, float | None, str | None, str | None]
+VerdictRecord = tuple[str, float | None, str | None, str | None]
 
 
 @pytest.fixture(autouse=True)
@@ -29,8 +29,8 @@ def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runner, "_POLL_S", 0.0)
 
 
-def by_run(file: Path, database: Path, verifier: str) -> dict[str, Told]:
-    """What ``workbench verify`` says of a file's rows, by their completion's id."""
+def by_run(file: Path, database: Path, verifier: str) -> dict[str, VerdictRecord]:
+    """Return the verdicts of ``workbench verify`` by completion id."""
     project = open_project(database, create=True)
     import_files(project, plan_import([file]), dataset="d")
     lease = Lease.acquire(project.database)
@@ -42,8 +42,8 @@ def by_run(file: Path, database: Path, verifier: str) -> dict[str, Told]:
     return {line.completion_id: (line.verdict, line.score, line.reason, line.rule) for line in lines}
 
 
-def by_reward(rows: list[dict[str, Any]], verifier: str) -> dict[str, Told]:
-    """What the reward function says of them, subtypes included."""
+def by_reward(rows: list[dict[str, Any]], verifier: str) -> dict[str, VerdictRecord]:
+    """Return the verdicts of the reward function, with subtypes."""
     items = [
         VerifierInput(
             item=0,

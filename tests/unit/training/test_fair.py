@@ -1,4 +1,4 @@
-"""Whose turn it is where many wait: the urgent first, clients in turns, nobody's place lost."""
+"""Fair scheduling: urgent requests first, clients in turn, no lost place."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ async def wait_in(line: FairLine, asker: Asker, done: list[str], name: str) -> N
         done.append(name)
 
 
-async def order(asked: list[tuple[str, int, str]]) -> list[str]:
-    """Who had a turn when, where one place was taken while all of them came."""
+async def order(arrivals: list[tuple[str, int, str]]) -> list[str]:
+    """Return the order of turns when all arrive while the only place is taken."""
     line, done, gate = FairLine(1), list[str](), asyncio.Event()
 
     async def first() -> None:
@@ -26,7 +26,7 @@ async def order(asked: list[tuple[str, int, str]]) -> list[str]:
 
     tasks = [asyncio.create_task(first())]
     await asyncio.sleep(0)
-    for client, urgency, name in asked:
+    for client, urgency, name in arrivals:
         tasks.append(asyncio.create_task(wait_in(line, Asker(client, urgency), done, name)))
         await asyncio.sleep(0)
     gate.set()

@@ -1,4 +1,4 @@
-"""`judge` within other harnesses: what each library made of the same cases, as it was and, where it is, once more."""
+"""`judge` within other harnesses: recorded results of each library, and new ones where it is installed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FOLDER = os.environ.get("WORKBENCH_PEERS")
 
 @pytest.fixture(params=HARNESSES)
 def written(request: pytest.FixtureRequest) -> dict[str, Any]:
-    """What a library made of the cases."""
+    """Return the recorded results of a library."""
     return read(request.param)
 
 
@@ -71,7 +71,7 @@ def test_the_rollouts_of_verifiers_end_well_whatever_the_reply() -> None:
     assert read("verifiers")["ok"] == [True] * len(CASES)
 
 
-def test_trl_leaves_out_what_is_undecided_where_no_number_is_asked_for() -> None:
+def test_trl_skips_undecided_rewards_by_default() -> None:
     written = read("trl")
     assert written["rewards"] == ["1.0", "0.0", "0.0", "nan"]
     assert written["logged"] == [["rewards/workbench:rules/mean", "rules/undecided"]] * 2

@@ -1,4 +1,4 @@
-"""Judges and stacks as reward functions of the process that trains: a run's verdicts, stored calls, nothing made up."""
+"""Judges and stacks as in-process reward functions: the verdicts of a run, stored calls, no invented rewards."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ STACK = JUDGE + '[verifiers.cascade]\nkind = "stack"\nstages = ["rules:correct",
 
 
 def counts(path: Path) -> tuple[int, str]:
-    """Replies that are stored, and how the run of the calls stands."""
+    """Return the number of stored replies and the state of the run."""
     kept = open_project(path)
     reader = kept.database.reader()
     (row,) = runs.every(reader)
@@ -104,7 +104,7 @@ def test_a_judge_needs_no_project(tmp_path: Path) -> None:
     assert counts(tmp_path / "calls.db") == (4, "complete")
 
 
-def test_what_takes_longer_than_the_deadline_is_undecided_and_its_reply_is_kept(tmp_path: Path) -> None:
+def test_a_call_beyond_the_deadline_is_undecided_but_stored(tmp_path: Path) -> None:
     go_on = threading.Event()
 
     def answer(received: Received) -> str:

@@ -1,4 +1,4 @@
-"""Tests as a reward on two nodes of a Ray cluster: the rewards of one machine, whatever dies; skipped without Ray."""
+"""Tests as a reward on two nodes of a Ray cluster equal one machine, whatever dies; skipped without Ray."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def items(count: int, hostile: bool = True) -> list[VerifierInput]:
     ]
 
 
-def said(verdicts: list[Verdict]) -> list[tuple[Any, ...]]:
+def results_of(verdicts: list[Verdict]) -> list[tuple[Any, ...]]:
     return [
         (one.outcome, one.score, one.reason, *((one.passed, one.total) if isinstance(one, SuiteVerdict) else ()))
         for one in verdicts
@@ -69,17 +69,17 @@ def said(verdicts: list[Verdict]) -> list[tuple[Any, ...]]:
 
 
 def test_the_verdicts_are_those_of_this_machine(nodes: Nodes) -> None:
-    """Of several threads too, of several suites, and of what needs no sandbox."""
-    use, asked = ClusterUse(address="ray"), items(200)
-    asked[7] = VerifierInput(item=7, question="", reference='{"plus_tests": ["assert 1"]}', completion="x = 1")
+    """Also from several threads, with several suites, and for items that need no sandbox."""
+    use, solutions = ClusterUse(address="ray"), items(200)
+    solutions[7] = VerifierInput(item=7, question="", reference='{"plus_tests": ["assert 1"]}', completion="x = 1")
     both, base = verifier(suite="base,plus"), verifier()
     with closing(SolutionExecutor(both, 2)) as here, closing(SolutionExecutor(both, cluster=use)) as there:
-        assert said(there.judge(asked)) == said(here.judge(asked))
+        assert results_of(there.judge(solutions)) == results_of(here.judge(solutions))
     with closing(SolutionExecutor(base, 2)) as here, closing(SolutionExecutor(base, cluster=use)) as there:
-        expected, found = said(here.judge(asked)), dict[int, list[tuple[Any, ...]]]()
+        expected, found = results_of(here.judge(solutions)), dict[int, list[tuple[Any, ...]]]()
 
         def judge(place: int) -> None:
-            found[place] = said(there.judge(asked[place : place + 50]))
+            found[place] = results_of(there.judge(solutions[place : place + 50]))
 
         threads = [threading.Thread(target=judge, args=(place,)) for place in range(0, 200, 50)]
         for one in threads:
@@ -94,7 +94,7 @@ def test_the_verdicts_are_those_of_this_machine(nodes: Nodes) -> None:
 
 @pytest.mark.timeout(240)
 def test_a_node_that_is_killed_under_load_loses_no_answer(nodes: Nodes, tmp_path: Path) -> None:
-    """An actor and a node, while a client waits for many; the server tells of it at its end."""
+    """An actor and a node are killed while a client waits for many answers; the server reports it at its end."""
 
     async def load(port: int) -> list[float]:
         body = {"items": [{"reference": TRUTH, "completion": solution(n), "id": n} for n in range(1500)]}
@@ -141,7 +141,7 @@ def of_nodes(server: Launched) -> dict[str, dict[str, float]]:
 
 
 async def end_under_load(server: Launched) -> list[float]:
-    """What a server answers that has more than three seconds of work left when it is told to end."""
+    """Return the rewards of a server that is terminated with more than three seconds of work left."""
     body = {"items": [{"reference": TRUTH, "completion": solution(n)} for n in range(1500)]}
     client = Client(server.port)
     waiting = asyncio.ensure_future(client.post("/reward", json.dumps(body).encode()))
@@ -153,8 +153,8 @@ async def end_under_load(server: Launched) -> list[float]:
     return [one["reward"] for one in answer["items"]]
 
 
-def test_what_nobody_waits_for_holds_up_nobody(nodes: Nodes) -> None:
-    """Solutions of somebody who has gone, which would keep all nodes busy for half an hour."""
+def test_abandoned_solutions_block_no_client(nodes: Nodes) -> None:
+    """Solutions of a disconnected client, which would keep all nodes busy for half an hour."""
     use = ClusterUse(address="ray")
     hanging = VerifierInput(item=0, question="", reference=TRUTH, completion="while True: pass")
     with closing(SolutionExecutor(verifier(timeout="600", budget="1800"), cluster=use)) as executor:
@@ -170,7 +170,7 @@ def test_what_nobody_waits_for_holds_up_nobody(nodes: Nodes) -> None:
         assert all(job.answer.done() for job in jobs)
 
 
-def test_a_weaker_node_is_refused_by_name_and_who_waits_is_told(nodes: Nodes, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_weaker_node_is_rejected_by_name_with_an_error(nodes: Nodes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("workbench.runs.cluster_pool.HARNESS_VERSION", "0")
     monkeypatch.setattr(testing, "_RETRY_S", 0.1)
     with closing(SolutionExecutor(verifier(), cluster=ClusterUse(address="ray"))) as executor:
@@ -186,8 +186,8 @@ def test_a_weaker_node_is_refused_by_name_and_who_waits_is_told(nodes: Nodes, mo
         assert state(executor) == ("ready", False)
 
 
-def test_without_a_cluster_everybody_is_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """To look for one may take half a minute, which nobody waits as often as there are solutions."""
+def test_a_missing_cluster_is_reported_to_all_clients_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Searching for a cluster may take half a minute, so it is done once and not per solution."""
     pytest.importorskip("ray", reason="Ray is heavy, and no part of what tests need: pip install ray")
     looked = 0
 
@@ -204,8 +204,8 @@ def test_without_a_cluster_everybody_is_told_at_once(monkeypatch: pytest.MonkeyP
     assert looked <= 3
 
 
-def test_a_cluster_that_comes_is_found_by_itself(nodes: Nodes, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who waits until a server is ready sends nothing before."""
+def test_a_cluster_that_starts_later_is_found(nodes: Nodes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A client that waits for readiness sends nothing before."""
     monkeypatch.setattr(testing, "_RETRY_S", 0.05)
     monkeypatch.setenv("RAY_ADDRESS", "127.0.0.9:1")
     with closing(SolutionExecutor(verifier(), cluster=ClusterUse(address="ray"))) as executor:
@@ -241,7 +241,7 @@ def test_nobody_waits_for_ever_when_it_is_closed(nodes: Nodes) -> None:
 def test_nodes_that_die_while_nobody_asks_are_replaced(nodes: Nodes) -> None:
     use = ClusterUse(address="ray")
     with closing(SolutionExecutor(verifier(), cluster=use)) as executor:
-        assert said(executor.judge(items(8, hostile=False)))[0][0] is Outcome.CORRECT
+        assert results_of(executor.judge(items(8, hostile=False)))[0][0] is Outcome.CORRECT
         for actor in nodes.actors():
             actor.kill()
         nodes.kill()

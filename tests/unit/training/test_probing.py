@@ -1,4 +1,4 @@
-"""Probing a verifier through the reward server that serves it: what comes of it is what comes of probing it here."""
+"""Probing a verifier through its reward server equals probing it locally."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_what_is_no_address_is_refused(url: str) -> None:
         RewardClient(url)
 
 
-def test_nobody_there_and_somebody_else_are_told_apart(project: Project) -> None:
+def test_missing_and_foreign_servers_have_different_errors(project: Project) -> None:
     with scripted(lambda _: "Yes") as other:
         url = f"http://127.0.0.1:{other.port}"
         with pytest.raises(RunError, match="is not a reward server"):
@@ -125,9 +125,7 @@ def test_a_reply_without_end_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPa
         client.health()
 
 
-def test_who_has_no_room_is_asked_again_and_what_was_not_asked_is_no_answer(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_server_is_retried(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     waited: list[float] = []
     monkeypatch.setattr(time, "sleep", waited.append)
     said = {"id": 7, "reward": 1.0, "verdict": "correct", "score": None, "reason": None, "rule": None, "ms": 0.1}

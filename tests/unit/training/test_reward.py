@@ -1,4 +1,4 @@
-"""Verifiers as reward functions: the shapes of three trainers, what is left out, and what must not stop a training."""
+"""Verifiers as reward functions: the interfaces of three trainers, skipped items, and survivable errors."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_the_column_can_be_named() -> None:
         reward(prompts=["q"], completions=["a"], answer=["b"])
 
 
-def test_trl_is_told_more_where_it_asks_for_it(rules: Reward) -> None:
+def test_trl_gets_extra_columns_and_metrics_on_request(rules: Reward) -> None:
     extra: dict[str, list[Any]] = {}
     figures: dict[str, float] = {}
     rules(
@@ -139,7 +139,7 @@ def test_what_a_frame_lacks_is_no_reference(rules: Reward) -> None:
 
 @pytest.mark.few(3)
 @pytest.mark.parametrize("undecided", [None, -1.0, 0.5])
-def test_undecided_ones_count_as_told(undecided: float | None) -> None:
+def test_undecided_items_get_the_configured_reward(undecided: float | None) -> None:
     with workbench.reward("rules", undecided=undecided) as reward:
         assert reward(prompts=["q"], completions=[""], answer=["2"]) == [undecided]
         number = 0.0 if undecided is None else undecided
@@ -329,8 +329,8 @@ def test_a_project_s_verifier_warns_of_what_was_never_probed(tmp_path: Path) -> 
         *(("undecided", given) for given in ("0", inf, True)),
     ],
 )
-def test_what_is_out_of_its_bounds_is_refused_where_it_is_given(option: str, given: Any) -> None:
-    """With workers=-1 the first comparison that needs one never ended."""
+def test_options_out_of_range_are_rejected_at_once(option: str, given: Any) -> None:
+    """With workers=-1 the first comparison that needed a worker never ended."""
     with pytest.raises(UsageError, match=option):
         workbench.reward("rules", **{option: given})
 

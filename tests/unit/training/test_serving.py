@@ -1,4 +1,4 @@
-"""Judging for many who wait at once: nothing is read for nobody, and a large request is read by all."""
+"""Judging for many concurrent clients: no abandoned item is read, and large requests are shared by all readers."""
 
 from __future__ import annotations
 
@@ -79,5 +79,5 @@ async def test_a_worker_has_its_next_items_before_it_has_read_the_last(monkeypat
     taken = sum(map(len, helping.asked))
     assert sum(one.detail == "helped" for one in verdicts) == taken > 0
     assert len(verdicts) == 512
-    # Small pieces: at the end nobody waits long for what the other has.
+    # Small pieces: at the end no reader waits long for the other.
     assert max(map(len, helping.asked)) * 16 <= 512

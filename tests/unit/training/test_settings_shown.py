@@ -1,4 +1,4 @@
-"""The settings of EvolveCoder's training as the documents show them for TRL and verl."""
+"""The training settings of EvolveCoder as documented for TRL and verl."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.documents import ROOT
 PAPER = {"n": 8, "temperature": 0.6, "top_p": 0.95, "low": 0.2, "high": 0.3, "lr": 1e-6, "response": 32_768}
 
 
-def test_both_trainers_are_told_the_paper_s_settings() -> None:
+def test_the_documented_settings_equal_the_paper() -> None:
     page = (ROOT / "docs" / "rewards.md").read_text(encoding="utf-8")
     trl = json.loads(re.findall(r"```json\n(\{\"num_generations.*?)```", page, re.DOTALL)[0])
     names = ("num_generations", "temperature", "top_p", "epsilon", "epsilon_high", "learning_rate")

@@ -138,16 +138,16 @@ def test_ctrl_c_keeps_what_was_answered(project: Project, call: Call) -> None:
 def test_ctrl_c_says_that_it_waits_for_calls_in_flight(
     project: Project, call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    completion_text, heard = list[str](), threading.Event()
+    messages, was_reported = list[str](), threading.Event()
 
     def line(words: str) -> None:
-        completion_text.append(words)
+        messages.append(words)
         if "stopping" in words:
-            heard.set()
+            was_reported.set()
 
     def answer(received: Received) -> str:
         os.kill(os.getpid(), signal.SIGINT)
-        heard.wait(PATIENCE_S)
+        was_reported.wait(PATIENCE_S)
         return "so"
 
     monkeypatch.setattr("workbench.app.cli.completions.one_line", lambda: nullcontext(line))
@@ -155,7 +155,7 @@ def test_ctrl_c_says_that_it_waits_for_calls_in_flight(
         file = write_plan(project.path.parent, server.url, {"a": "concurrency = 1"})
         code, _, _ = call("complete", project.path, file, "--trust")
     assert code == 130
-    assert "0 completions, 1 of 1 model at work, stopping once 1 call in flight is finished" in completion_text
+    assert "0 completions, 1 of 1 model at work, stopping once 1 call in flight is finished" in messages
 
 
 @pytest.mark.soak

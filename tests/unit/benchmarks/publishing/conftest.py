@@ -18,7 +18,7 @@ from workbench.core.verdict import Outcome, Verdict
 
 @pytest.fixture(scope="session")
 def sample_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Make the sample with labels and two judges; ``chooser`` selected the set ``small``. Tests that write use a copy."""
+    """Make the labelled sample with two judges; ``chooser`` selected the set ``small``. Tests that write use a copy."""
     path = tmp_path_factory.mktemp("published") / "p.db"
     project = sample_project(path)
     rows = project.database.reader().execute("SELECT id, imported_gold FROM completions ORDER BY id").fetchall()

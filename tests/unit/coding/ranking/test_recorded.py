@@ -209,7 +209,7 @@ def test_without_recorded_scores_it_is_an_error(call: Call, tmp_path: Path) -> N
 
 
 def test_mbpps_inputs_mean_what_evalplus_makes_of_them(call: Call, database: Path) -> None:
-    """For some tasks lists are tuples or sets, and some results are compared as sets: outcomes equal the recorded ones."""
+    """Some lists are tuples or sets, and some results are compared as sets; outcomes equal the recorded ones."""
     need_a_sandbox()
     assert call("verify", database, "execution", "-o", "suite=base,plus")[0] == 0
     results = [json.loads(line) for line in call("code", "results", database)[1].splitlines()]

@@ -88,8 +88,8 @@ def pick(question: Question, each: int, seed: int, step: str) -> tuple[Completio
     """Draw ``each`` correct and ``each`` incorrect completions of a question. If there are fewer of a kind, return all
     of that kind."""
     names = [one.key for one in question.completions]
-    said = [one.correct for one in question.completions]
-    places = picked(names, said, each, seed, question.drawn_by(step))
+    verdicts = [one.correct for one in question.completions]
+    places = picked(names, verdicts, each, seed, question.drawn_by(step))
     return tuple(question.completions[place] for place in places)
 
 

@@ -114,9 +114,9 @@ def _level_finding(name: str, found: LevelStatus) -> Finding:
         return Finding(name=name, ok=True, message=f"can't be used here: {found.unusable}")
     through = [result for result in found.results if not result.held]
     message = f"{len(found.results) - len(through)} of {len(found.results)} attacks held"
-    told = "; ".join(f"{result.name}: {', '.join(result.wrong)}" for result in through[:_MAX_NAMED])
-    told += f"; and {len(through) - _MAX_NAMED} more" if len(through) > _MAX_NAMED else ""
-    return Finding(name=name, ok=not through, message=f"{message}; through came {told}" if through else message)
+    text = "; ".join(f"{result.name}: {', '.join(result.wrong)}" for result in through[:_MAX_NAMED])
+    text += f"; and {len(through) - _MAX_NAMED} more" if len(through) > _MAX_NAMED else ""
+    return Finding(name=name, ok=not through, message=f"{message}; through came {text}" if through else message)
 
 
 def _language_findings() -> list[Finding]:

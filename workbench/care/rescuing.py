@@ -55,20 +55,20 @@ def copy_readable(path: Path, temporary: Path, target: Path) -> Rescued:
             unread = error.message
             source = held.enter_context(closing(empty_source()))
         version: int = source.execute("PRAGMA user_version").fetchone()[0]
-        told = Rescue(source, labels).write(temporary)
+        report = Rescue(source, labels).write(temporary)
     with opened_project(temporary) as project:
         recompute(project)
     return Rescued(
         database=path_text(target),
         source=path_text(path),
         schema=version or migrations.latest_version(),
-        tables=told.tables,
-        changed_questions=told.changed_questions,
-        changed_items=told.changed_items,
-        changed_labels=told.changed_labels,
+        tables=report.tables,
+        changed_questions=report.changed_questions,
+        changed_items=report.changed_items,
+        changed_labels=report.changed_labels,
         notes=[
             *([f"{unread} Only its label events are there, from {journal.path_of(path).name}"] if unread else []),
-            *_loss_notes(told),
+            *_loss_notes(report),
         ],
     )
 

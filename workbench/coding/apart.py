@@ -67,10 +67,10 @@ def exclude_test(project: Project, question: int, suite: str, position: int, *, 
     Raises:
         UsageError: No such test exists, or the reason is empty.
     """
-    said = " ".join(reason.split())
-    if not said or len(said) > _LONGEST:
+    text = " ".join(reason.split())
+    if not text or len(text) > _LONGEST:
         raise UsageError("Excluding a test requires a reason.", f"Write why, in at most {_LONGEST} characters.")
-    return _set_exclusion(project, question, suite, position, said, by)
+    return _set_exclusion(project, question, suite, position, text, by)
 
 
 def include_test(project: Project, question: int, suite: str, position: int, *, by: str) -> bool:

@@ -154,12 +154,12 @@ def _server_grant(server: ModelServer) -> Grant:
     url = server.base_url
     key = KeySource(server, PROFILES[server.profile], Clock()).place
     variables = sorted(value for value in server.extras.headers.values() if value.startswith("$"))
-    said = f"the server {url} {f'with the key in {key}' if key else 'without a key'}"
-    said += f" and {' and '.join(variables)} in its headers" if variables else ""
-    said += f" through the proxy {server.route.proxy}" if server.route.proxy else ""
-    said += f" trusting {server.route.ca_file}" if server.route.ca_file else ""
+    text = f"the server {url} {f'with the key in {key}' if key else 'without a key'}"
+    text += f" and {' and '.join(variables)} in its headers" if variables else ""
+    text += f" through the proxy {server.route.proxy}" if server.route.proxy else ""
+    text += f" trusting {server.route.ca_file}" if server.route.ca_file else ""
     way = [f"{name} {value}" for name, value in structs.asdict(server.route).items() if value is not None]
-    return Grant(("server", url, key or "", *variables, *way), said)
+    return Grant(("server", url, key or "", *variables, *way), text)
 
 
 def _template_grant(path: str, text: str) -> Grant:

@@ -333,9 +333,9 @@ class VerdictColumn(Struct, kw_only=True):
             "missing": self.missing,
             "no words for a verdict": self.unknown,
         }
-        said = ", ".join(f"{many:,} {what}" for what, many in counts.items() if many) or "none"
+        text = ", ".join(f"{many:,} {what}" for what, many in counts.items() if many) or "none"
         words = ", ".join(f"{word!r} {many:,}" for word, many in self.words.items())
-        return f"{said} ({words})" if words else said
+        return f"{text} ({words})" if words else text
 
 
 class VerdictsImported(Struct, kw_only=True):

@@ -321,8 +321,8 @@ def _label_rows(request: Request) -> Iterator[tuple[object, ...]]:
     for task, subject, question, completion in store.labelled_subjects(reader, request.selection):
         for event in current_events(events.events_of(reader, task, subject)):
             label = own_label(event, people)
-            said = (getattr(label, name) for name in [*_LABEL_COLUMNS][2:-1])
-            yield completion, question, *said, " ".join(label.tags)
+            values = (getattr(label, name) for name in [*_LABEL_COLUMNS][2:-1])
+            yield completion, question, *values, " ".join(label.tags)
 
 
 # -- Items in the released schema, with all data, or as a table.
@@ -346,8 +346,8 @@ def lines(request: Request) -> ExportReport:
     labels = LabelIndex(request.project, request.selection, names=request.options.names)
 
     def line(item: StoredItem) -> bytes:
-        said = labels.of(item.dataset, item.question_key, item.completion_key)
-        return item_line(item, msgspec.to_builtins(said))
+        found = labels.of(item.dataset, item.question_key, item.completion_key)
+        return item_line(item, msgspec.to_builtins(found))
 
     return _write_items(request, line)
 

@@ -103,8 +103,8 @@ class AdjudicationSession:
         reader = self._database.reader()
         stored = events.events_of(reader, task, subject)
         labels = current_labels(stored)
-        standing = current_adjudication(stored)
-        own = standing is not None and standing.annotator == self.person.id
+        current = current_adjudication(stored)
+        own = current is not None and current.annotator == self.person.id
         item = rulings.item_of(reader, task, subject)
         return Conflict(
             task=task,
@@ -113,11 +113,11 @@ class AdjudicationSession:
             guideline=self.guidelines.version,
             item=item,
             opinions=rulings.opinions(reader, self.person.id, labels),
-            decided=standing.uuid if own and standing is not None else "",
+            decided=current.uuid if own and current is not None else "",
             round=current_round(stored),
             earlier=rulings.reopened_ruling(stored),
             note=self._draft_note(reader, item.completion) if task == "correctness" else "",
-            own=rulings.ruling_of(standing) if own and standing is not None else None,
+            own=rulings.ruling_of(current) if own and current is not None else None,
         )
 
     def history(self, limit: int = HISTORY) -> list[OwnDecision]:
@@ -137,8 +137,8 @@ class AdjudicationSession:
         return self.open(*trail[place]) if 0 <= place < len(trail) else None
 
     def may_open(self, task: Task, subject: int) -> bool:
-        standing = current_adjudication(events.events_of(self._database.reader(), task, subject))
-        return self.may_settle(task, subject) or (standing is not None and standing.annotator == self.person.id)
+        current = current_adjudication(events.events_of(self._database.reader(), task, subject))
+        return self.may_settle(task, subject) or (current is not None and current.annotator == self.person.id)
 
     def may_settle(self, task: Task, subject: int) -> bool:
         return conflicts.is_open_to(self._database.reader(), self.person.id, task, subject)
@@ -224,8 +224,8 @@ class AdjudicationSession:
         reader = self._database.reader()
         if events.current_of(reader, conflict.task, conflict.subject, self.person.id, "adjudication") is None:
             raise AnnotationError("Verdicts are shown after the decision.")
-        said = [(row.verifier, row.verdict) for row in browsing.verdicts_of(reader, conflict.item.completion)]
-        if said:
+        verdicts = [(row.verifier, row.verdict) for row in browsing.verdicts_of(reader, conflict.item.completion)]
+        if verdicts:
             with self._database.write("full") as connection:
                 ledger.reveal(connection, self.person.id, conflict.task, conflict.subject, "verdicts")
-        return said
+        return verdicts

@@ -198,8 +198,8 @@ class AnnotationSession:
             subtype = reading.own_label(self._blind, "type", text.question)
             asks_type = reading.has_type_slot(self._blind, text.question) or subtype is not None
             asked, answers = reading.own_flag(self._blind, completion), flags.own_answers(self._blind, completion)
-            said = ("verdict", "reason", "unsure", "note", "tags", "partial")
-            own = {name: getattr(verdict, name) for name in said} if verdict else {"note": self._draft_note(completion)}
+            keys = ("verdict", "reason", "unsure", "note", "tags", "partial")
+            own = {name: getattr(verdict, name) for name in keys} if verdict else {"note": self._draft_note(completion)}
             item = replace(
                 AnnotationItem.of(text, asks_type=asks_type),
                 **own,
@@ -329,8 +329,8 @@ class AnnotationSession:
                 earlier = events.previous_event(connection, event)
                 ledger.record(connection, events.undo_event(event, earlier, at))
                 # Of two labels from different places, the other one is now in force.
-                standing = events.current_of(connection, event.task, event.subject, self.person.id, event.kind)
-                if standing is None:
+                current = events.current_of(connection, event.task, event.subject, self.person.id, event.kind)
+                if current is None:
                     purpose = PURPOSE[event.kind]
                     assignments.lease_again(connection, event.task, event.subject, self.person.id, time.time(), purpose)
                     if event.task == "correctness" and event.note:

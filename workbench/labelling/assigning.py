@@ -231,14 +231,14 @@ def earlier_text(done: Assigned) -> str:
     earlier = done.final + done.full + done.labelled
     if not earlier or (done.nothing and done.final in (0, done.items)):
         return ""
-    said = (
+    text = (
         _count_text(done.final, "has its final label and is left out", "have their final label and are left out"),
         _count_text(done.labelled, "has a label, which fills a slot of it", "have a label, which fills a slot of each"),
         _count_text(done.full, "has all its slots already", "have all their slots already"),
         _count_text(done.items - earlier, "is new", "are new"),
     )
     begin = "Labels given earlier count: of" if done.final + done.labelled else "Of"
-    return f"{begin} {counted(done.items, 'item')}, {'; '.join(filter(None, said))}."
+    return f"{begin} {counted(done.items, 'item')}, {'; '.join(filter(None, text))}."
 
 
 def _count_text(number: int, one: str, more: str) -> str:
@@ -345,10 +345,10 @@ def _sample(found: SamplingFrame, limit: int | None, ordering: Ordering, seed: i
 
 
 def _join_batches(connection: people.Connection, team: Team, items: Sequence[BatchItem]) -> int:
-    standing = assignments.open_on(connection, (item.completion for item in items))
-    if assignments.adjudicators(connection, standing).intersection(team.annotators):
+    slots = assignments.open_on(connection, (item.completion for item in items))
+    if assignments.adjudicators(connection, slots).intersection(team.annotators):
         raise UsageError("One of these people is the adjudicator of these items.", "Name others to label them.")
-    return sum(assignments.join(connection, batch, team.annotators, team.caps) for batch in standing)
+    return sum(assignments.join(connection, batch, team.annotators, team.caps) for batch in slots)
 
 
 def _require_third_person(connection: people.Connection, team: Team, items: Sequence[BatchItem]) -> None:
@@ -364,10 +364,10 @@ def _require_third_person(connection: people.Connection, team: Team, items: Sequ
 def _item_slots(
     connection: people.Connection, team: Team, per_item: int, items: Sequence[BatchItem], places: Mapping[int, int]
 ) -> Iterator[NewSlot]:
-    standing = assignments.subject_slots(connection, "correctness", places)
-    lacking = [item for item in items if len(standing[item.completion].slots) < per_item]
+    slots = assignments.subject_slots(connection, "correctness", places)
+    lacking = [item for item in items if len(slots[item.completion].slots) < per_item]
     lacking.sort(key=lambda item: places[item.completion])
-    subjects = [_slot_subject(item, standing[item.completion], per_item) for item in lacking]
+    subjects = [_slot_subject(item, slots[item.completion], per_item) for item in lacking]
     for subject in subjects:
         if len(subject.taken.union(team.annotators)) < per_item:
             raise UsageError(
@@ -378,7 +378,7 @@ def _item_slots(
     drawn = choose_annotators(subjects, team.annotators, size, team.caps, SEED)
     for item, meant in zip(lacking, drawn, strict=True):
         place = places[item.completion]
-        yield from _missing_slots(item.completion, standing[item.completion], per_item, place, meant)
+        yield from _missing_slots(item.completion, slots[item.completion], per_item, place, meant)
 
 
 def _slot_subject(item: BatchItem, standing: SubjectSlots, per_item: int) -> SlotSubject:
@@ -391,11 +391,11 @@ def _question_slots(
     first: dict[int, int] = {}
     for item in items:
         first[item.question] = min(places[item.completion], first.get(item.question, places[item.completion]))
-    standing = assignments.subject_slots(connection, "type", first)
+    slots = assignments.subject_slots(connection, "type", first)
     settled = assignments.typed(connection, first)
     for question, place in first.items():
         if question not in settled:
-            yield from _missing_slots(question, standing[question], per_item, place, ())
+            yield from _missing_slots(question, slots[question], per_item, place, ())
 
 
 def _missing_slots(

@@ -177,11 +177,11 @@ def _fill_bundle(
         rows = store.BundleRows(connection, secret(home), person.name)
 
         def add(task: Task, ours: int, theirs: int, place: int) -> None:
-            said = list(_bundled_events(home, task, ours, person.id))
+            events_of_person = list(_bundled_events(home, task, ours, person.id))
             if (task, ours) in slots:
-                own = [event for event in said if event.annotator == person.id]
+                own = [event for event in events_of_person if event.annotator == person.id]
                 rows.add_slot(task, theirs, place, _with_ordinary_opening(slots[task, ours], own, made[1]))
-            for event in said:
+            for event in events_of_person:
                 events.append(connection, replace(event, subject=theirs, annotator=rows.person, merged=True))
 
         for place, completion in enumerate(taken):

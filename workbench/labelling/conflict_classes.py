@@ -134,10 +134,10 @@ class ConflictClasses:
         values: tuple[str, ...] = ()
         names = set()
         for (task, subject), labels in conflicts.conflicting_labels(reader, self.person.id).items():
-            said = _distinct_values(labels)
-            names.add("/".join(said))
-            if "/".join(said) == name:
-                values = said
+            distinct = _distinct_values(labels)
+            names.add("/".join(distinct))
+            if "/".join(distinct) == name:
+                values = distinct
                 seen = rulings.uuids(labels)
                 cases[subject] = RulingSubject(task=task, subject=subject, seen=seen, guideline=guideline)
         if not cases:

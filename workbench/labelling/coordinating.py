@@ -100,13 +100,13 @@ def exclude(project: Project, items: Items, *, reason: str, note: str = "", by: 
     check_reason(reason, note)
 
     def take_out(connection: events.Connection, person: int, of: Task, subject: int) -> bool:
-        standing = current_exclusions(events.events_of(connection, of, subject))
-        held = standing[-1] if standing else None
+        current = current_exclusions(events.events_of(connection, of, subject))
+        held = current[-1] if current else None
         if held is not None and (held.exclusion_reason, held.note or "") == (reason, note.strip()):
             return False
-        said = {"verdict": "unsuitable", "exclusion_reason": reason, "note": note.strip() or None}
+        fields = {"verdict": "unsuitable", "exclusion_reason": reason, "note": note.strip() or None}
         before = None if held is None else held.uuid
-        _record_decision(connection, "exclusion", of, subject, person, supersedes=before, **said)
+        _record_decision(connection, "exclusion", of, subject, person, supersedes=before, **fields)
         return True
 
     excluded, skipped = _decide_each(project, items, ("correctness",), by, take_out)
@@ -121,12 +121,12 @@ def lift(project: Project, items: Items, *, note: str = "", by: str = "") -> Lif
     """
 
     def take_in(connection: events.Connection, person: int, of: Task, subject: int) -> bool:
-        standing = current_exclusions(events.events_of(connection, of, subject))
-        for held in standing:
+        current = current_exclusions(events.events_of(connection, of, subject))
+        for held in current:
             _record_decision(
                 connection, "retraction", of, subject, person, note=note.strip() or None, supersedes=held.uuid
             )
-        return bool(standing)
+        return bool(current)
 
     lifted, skipped = _decide_each(project, items, ("correctness",), by, take_in)
     return Lifted(lifted=lifted, skipped=skipped)
@@ -245,8 +245,8 @@ def answer(project: Project, completion: int, said: str, *, by: str = "") -> Ans
     if len(said) > LONGEST:
         raise AnnotationError(f"An answer has at most {LONGEST:,} characters.")
     with project.database.write("full") as connection:
-        standing = store.open_flags(connection, completion)
-        to = [flag for flag in standing if flag.is_open] or standing
+        flags = store.open_flags(connection, completion)
+        to = [flag for flag in flags if flag.is_open] or flags
         if not to:
             raise UsageError("No flag on the item is open any more.", "The annotator has removed it.")
         person = people.add(connection, by or coordinator_name(), people.COORDINATOR)

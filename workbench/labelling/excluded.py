@@ -135,8 +135,8 @@ def _find_truncated(question: str, completion: str) -> ExclusionCandidate | None
 
 def _excerpt(text: str, found: re.Match[str]) -> str:
     begin = next((found.start(name) for name in ("said", "other") if found.groupdict().get(name)), found.start())
-    said = " ".join(text[begin : max(found.end(), begin + _WHY_CHARACTERS)].split())
-    return f"“{said[:_WHY_CHARACTERS]}”"
+    excerpt = " ".join(text[begin : max(found.end(), begin + _WHY_CHARACTERS)].split())
+    return f"“{excerpt[:_WHY_CHARACTERS]}”"
 
 
 class CandidateItem(Struct, frozen=True, kw_only=True):
@@ -168,9 +168,9 @@ def excluded_items(project: Project, selection: Selection | None = None) -> list
 
 
 def _excluded_item(connection: events.Connection, completion: int, names: dict[int, str]) -> ExcludedItem:
-    said = events.events_of(connection, "correctness", completion)
+    stored = events.events_of(connection, "correctness", completion)
     state = states.get_task(connection, "correctness", completion)
-    decided = _deciding_labels(said, state.decided_by)
+    decided = _deciding_labels(stored, state.decided_by)
     return ExcludedItem(
         **subject_place(connection, "correctness", completion)._asdict(),
         reason=state.reason or "",

@@ -198,12 +198,12 @@ def add_case(project: Project, case: str, *, by: str = "") -> Version:
     Raises:
         UsageError: The case is empty, the text would be too long, or ``by`` is not a valid name.
     """
-    said = " ".join(case.split())
-    if not said:
+    note = " ".join(case.split())
+    if not note:
         raise UsageError("The case is empty.", "Write what was decided, in one sentence.")
     with project.database.write("full") as connection:
         text = every(connection)[-1].text
-        return _add_version(connection, with_case(text, said), by, is_case=True)
+        return _add_version(connection, with_case(text, note), by, is_case=True)
 
 
 def _add_version(connection: people.Connection, text: str, by: str, *, is_case: bool = False) -> Version:

@@ -187,13 +187,13 @@ def _import_file(project: Project, found: _ReadFile, tell: Tell | None) -> Merge
 
 
 def _rejected_events(other: Path, why: str) -> list[RefusedEvent]:
-    said = Counter[tuple[str, str]]()
+    counts = Counter[tuple[str, str]]()
     with opened_untrusted(other, foreign.TABLES) as theirs:
         names = {row: str(name)[:100] for row, (name, _) in foreign.people(theirs).items()}
         for row in foreign.events(theirs, ("annotator_id", "kind"), 0):
-            said[names.get(cast("int", row["annotator_id"]), ""), str(row["kind"])[:20]] += 1
-    some = said.most_common(_MAX_NAMED)
-    more = said.total() - sum(number for _, number in some)
+            counts[names.get(cast("int", row["annotator_id"]), ""), str(row["kind"])[:20]] += 1
+    some = counts.most_common(_MAX_NAMED)
+    more = counts.total() - sum(number for _, number in some)
     refused = [refused_event("file", "bundle", why, *of, number) for of, number in some]
     return refused + ([refused_event("file", "bundle", why, events=more)] if more or not some else [])
 

@@ -141,11 +141,11 @@ def decision_event(
     stored = events.events_of(connection, case.task, case.subject)
     if uuids(current_labels(stored)) != case.seen:
         raise AnnotationError("A label of this item has changed in the meantime.", "Read it again, then decide.")
-    standing = current_adjudication(stored)
-    own = standing is not None and standing.annotator == person.id
-    if standing is not None and own and standing.uuid != case.decided:
+    current = current_adjudication(stored)
+    own = current is not None and current.annotator == person.id
+    if current is not None and own and current.uuid != case.decided:
         raise AnnotationError(
-            f"You have decided this in another window: {standing.value}.",
+            f"You have decided this in another window: {current.value}.",
             "Nothing was stored. Decide again to replace it.",
         )
     if not own and not conflicts.is_open_to(connection, person.id, case.task, case.subject):
@@ -202,8 +202,8 @@ def opinions(connection: events.Connection, person: int, labels: Sequence[LabelE
 
 def reopened_ruling(stored: Sequence[LabelEvent]) -> EarlierRuling | None:
     """Return the newest decision of the current round that a later label has reopened; None without one."""
-    said = {label.uuid for label in current_labels(stored)}
-    late = [event for event in current_events(stored) if event.kind == "adjudication" and not said <= set(event.seen)]
+    uuids = {label.uuid for label in current_labels(stored)}
+    late = [event for event in current_events(stored) if event.kind == "adjudication" and not uuids <= set(event.seen)]
     return EarlierRuling(value=late[-1].value or "", reason=late[-1].exclusion_reason or "") if late else None
 
 

@@ -176,8 +176,8 @@ def _open_check_type_slot(
 def _open_repeat_type_slot(
     connection: people.Connection, question: int, person: int, policy: AnnotationPolicy, at: float
 ) -> int | None:
-    said = (events.current_of(connection, "type", question, person, kind) for kind in ("label", "check"))
-    typed = next(filter(None, said), None)
+    labels = (events.current_of(connection, "type", question, person, kind) for kind in ("label", "check"))
+    typed = next(filter(None, labels), None)
     if typed is None or typed.created_at > _repeat_cutoff(policy, at):
         return None
     return assignments.open_own(connection, "repeat", "type", question, person, timestamp_of(at))

@@ -43,23 +43,23 @@ def own_work(project: Project, name: str) -> OwnWork:
     matters = []
     # What affects the rest of the work comes first.
     if answers:
-        said = f"The coordinator answered {counted(answers, 'flag')} of yours: d in Annotate shows it."
-        matters.append(Matter(kind="own-answers", sentence=said, size=answers, screen="annotate"))
+        text = f"The coordinator answered {counted(answers, 'flag')} of yours: d in Annotate shows it."
+        matters.append(Matter(kind="own-answers", sentence=text, size=answers, screen="annotate"))
     if news and (knows or (done.left and not pause)):
-        said = "The guidelines have changed" if knows else "You have not opened the guidelines yet"
-        matters.append(Matter(kind="own-guidelines", sentence=f"{said}: G in Annotate shows them.", screen="annotate"))
+        text = "The guidelines have changed" if knows else "You have not opened the guidelines yet"
+        matters.append(Matter(kind="own-guidelines", sentence=f"{text}: G in Annotate shows them.", screen="annotate"))
     if pause:
         matters.append(Matter(kind="own-pause", sentence=pause))
     if forecast is not None:
         end = f"; {forecast.words(datetime.now(UTC))}" if forecast.per_day is not None else ""
-        said = f"{counted(done.left, 'item')} {verb_wait(done.left)} for your label{end}."
-        matters.append(Matter(kind="own-items", sentence=said, size=done.left, screen="annotate"))
+        text = f"{counted(done.left, 'item')} {verb_wait(done.left)} for your label{end}."
+        matters.append(Matter(kind="own-items", sentence=text, size=done.left, screen="annotate"))
     if conflicts:
-        said = f"{counted(conflicts, 'conflict')} {verb_wait(conflicts)} for you to adjudicate."
-        matters.append(Matter(kind="own-conflicts", sentence=said, size=conflicts, screen="adjudicate"))
+        text = f"{counted(conflicts, 'conflict')} {verb_wait(conflicts)} for you to adjudicate."
+        matters.append(Matter(kind="own-conflicts", sentence=text, size=conflicts, screen="adjudicate"))
     if done.away:
-        said = f"{counted(done.away, 'item')} {'is' if done.away == 1 else 'are'} in your bundle."
-        matters.append(Matter(kind="own-bundle", sentence=said, size=done.away))
+        text = f"{counted(done.away, 'item')} {'is' if done.away == 1 else 'are'} in your bundle."
+        matters.append(Matter(kind="own-bundle", sentence=text, size=done.away))
     return OwnWork(
         progress=progress, matters=matters or [Matter(kind="own-nothing", sentence="No items are waiting for you.")]
     )

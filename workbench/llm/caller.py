@@ -386,8 +386,8 @@ def parse_response(
         CallFailed: The response is not a reply, or reports an error.
     """
     reply = read(received.body, task, endpoint.profile.name, count)
-    told = dollars(received.headers.get(COST_HEADER))
-    used = reply.usage if told is None else structs.replace(reply.usage, cost=told)
+    cost = dollars(received.headers.get(COST_HEADER))
+    used = reply.usage if cost is None else structs.replace(reply.usage, cost=cost)
     usage = structs.replace(used, cost=cost_of(used, endpoint.price))
     origin = origin_of(received)
     response = Response(profile=endpoint.profile.name, task=task, body=received.body, usage=usage, ms=ms, origin=origin)

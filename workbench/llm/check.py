@@ -219,13 +219,13 @@ class _AddressProbe(Struct, frozen=True):
         where = f"{self.endpoint.base}: "
         name = self.endpoint.key_place
         if failure.code != "auth":
-            said, advice = f"{failure.detail}.", advice_on(failure, ADVICE["failed"].get(failure.code, ""))
+            problem, advice = f"{failure.detail}.", advice_on(failure, ADVICE["failed"].get(failure.code, ""))
         elif self.secrets.key is None:
-            said = f"it requires a key ({failure.detail})."
+            problem = f"it requires a key ({failure.detail})."
             advice = "Name its variable (api_key_env) or file (api_key_file)."
         else:
-            said, advice = f"it rejects the key in {name} ({failure.detail}).", f"Set {name} again."
-        return ServerFinding("problem", f"{where}{said}", advice)
+            problem, advice = f"it rejects the key in {name} ({failure.detail}).", f"Set {name} again."
+        return ServerFinding("problem", f"{where}{problem}", advice)
 
 
 _SHOWN_TOKENS: Final = 3

@@ -51,7 +51,7 @@ ADVICE: Final = tomllib.loads(Path(__file__).with_name("advice.toml").read_text(
 
 def advice_on(failure: CallFailed, otherwise: str) -> str:
     """Return the remedy that the message of a rejected call indicates; `otherwise` if it indicates none."""
-    told = (advice for said, advice in ADVICE["rejected"] if re.search(said, failure.detail, re.IGNORECASE))
+    told = (advice for pattern, advice in ADVICE["rejected"] if re.search(pattern, failure.detail, re.IGNORECASE))
     return next(told, otherwise) if failure.code == "bad_request" else otherwise
 
 

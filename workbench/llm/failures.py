@@ -78,16 +78,16 @@ def classify_response(status: int, headers: Mapping[str, str], body: bytes, date
         headers: Header values by lower-case name.
         date: The current time in seconds since 1970.
     """
-    said = error_event(body)
-    words = said.words
+    event = error_event(body)
+    words = event.words
     if 300 <= status < 400:
         words = f"it sends calls on to {_redirect_host(headers)}, which is not followed: a key must not go elsewhere"
-    asked = (requested_wait(headers, date), said.wait, reset_wait(headers, date), reset_wait(said.headers, date))
+    asked = (requested_wait(headers, date), event.wait, reset_wait(headers, date), reset_wait(event.headers, date))
     wait = next((one for one in asked if one is not None), None)
-    passed_on = _PASSED_ON.match(said.whole) if status == 500 else None
+    passed_on = _PASSED_ON.match(event.whole) if status == 500 else None
     return _classify(
         status if passed_on is None else int(passed_on[1]),
-        said.whole,
+        event.whole,
         wait,
         f"HTTP {status}" + (f": {words}" if words else ""),
     )
@@ -103,10 +103,10 @@ _PASSED_ON = re.compile(
 
 def classify_error_object(error: Any) -> AttemptFailed:
     """Classify an ``error`` inside a response of status 200 (sent by OpenRouter)."""
-    said = _error_body(error)
-    named = (status for told in (said.signs, said.whole) for status, names in _STATUSES if names.search(told))
+    fields = _error_body(error)
+    named = (status for told in (fields.signs, fields.whole) for status, names in _STATUSES if names.search(told))
     status = _status_inside(error) or next(named, 500)
-    return _classify(status, said.whole, said.wait, f"error {status} in the reply: {said.words}")
+    return _classify(status, fields.whole, fields.wait, f"error {status} in the reply: {fields.words}")
 
 
 def says_anything(field: Any) -> bool:
@@ -128,16 +128,16 @@ def instead_of_reply(data: Any) -> Any:
     if not isinstance(data, dict) or any(data.get(name) for name in _REPLY):
         return None
     inner = data.get("base_resp")
-    said = inner if isinstance(inner, dict) else data
-    return said if any(said.get(name) for name in _SAID_IN) else None
+    body = inner if isinstance(inner, dict) else data
+    return body if any(body.get(name) for name in _SAID_IN) else None
 
 
 def refusal_in_words(text: str) -> AttemptFailed | None:
     """Classify a short text in place of a reply, if it is about the key; else return None."""
     if len(text) > _SHORT or not text[:1].isalpha():
         return None
-    said = classify_error_object(text)
-    return said if said.code == "auth" else None
+    failure = classify_error_object(text)
+    return failure if failure.code == "auth" else None
 
 
 def _status_inside(error: Any) -> int | None:

@@ -61,13 +61,13 @@ class KeySource:
         async with self._turn:
             if self._held is None or self._clock.now() >= self._until:
                 try:
-                    said = await asyncio.to_thread(self._read_key)
+                    key = await asyncio.to_thread(self._read_key)
                 except (OSError, ValueError, subprocess.SubprocessError) as error:
                     why = "it took too long" if isinstance(error, subprocess.TimeoutExpired) else str(error)
                     raise Halt(
                         "auth", f"{title} requires the key from {self.place}, but {why}. Fix this and {RESUME}."
                     ) from None
-                self._held = self._require_sendable(said)
+                self._held = self._require_sendable(key)
                 self._until = self._clock.now() + _CACHE_S
             return self._held
 

@@ -60,8 +60,8 @@ class Sampling(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 def as_stored(sampling: Sampling) -> dict[str, object]:
     """Return the settings as a generation stores them; settings added to `Sampling` later appear only if set."""
-    told: dict[str, object] = msgspec.json.decode(msgspec.json.encode(sampling))
-    return dict.fromkeys(("temperature", "top_p", "top_k", "max_tokens", "seed")) | told
+    fields: dict[str, object] = msgspec.json.decode(msgspec.json.encode(sampling))
+    return dict.fromkeys(("temperature", "top_p", "top_k", "max_tokens", "seed")) | fields
 
 
 class Chat(Struct, frozen=True, kw_only=True, tag="chat"):

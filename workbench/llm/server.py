@@ -116,7 +116,7 @@ class RequestExtras(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     def config(self) -> dict[str, object]:
         """Return the settings as a part of a configuration; a header from a variable is included without its value."""
-        said: dict[str, object] = {
+        settings: dict[str, object] = {
             "extra_body": self.body,
             "extra_headers": {name: "$" if value.startswith("$") else value for name, value in self.headers.items()},
             "reasoning_effort": self.reasoning_effort,
@@ -124,7 +124,7 @@ class RequestExtras(Struct, frozen=True, kw_only=True, omit_defaults=True):
             "fold_system": self.fold_system,
             "api": self.api,
         }
-        return {name: value for name, value in said.items() if value}
+        return {name: value for name, value in settings.items() if value}
 
 
 NO_EXTRAS = RequestExtras()

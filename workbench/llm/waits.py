@@ -128,8 +128,8 @@ def minute_limit(headers: Mapping[str, str], what: str) -> float | None:
     anthropic = headers.get(f"anthropic-ratelimit-{what}-limit", "")
     if _LIMIT.fullmatch(anthropic):
         return float(anthropic)
-    said = headers.get(f"x-ratelimit-limit-{what}", "")
-    if not _LIMIT.fullmatch(said) or not (limit := float(said)):
+    value = headers.get(f"x-ratelimit-limit-{what}", "")
+    if not _LIMIT.fullmatch(value) or not (limit := float(value)):
         return None
     reset = headers.get(f"x-ratelimit-reset-{what}")
     if reset is None:

@@ -156,13 +156,13 @@ def _transfer_table(report: AccuracyReport) -> tuple[Table, ...]:
         ends(lambda row: row.ci, there=expected),
         metric_column("correct", lambda row: row.true_rate, there=accepted),
     )
-    said = []
+    notes = []
     if expected:
-        said.append(f"Accuracy to expect where {first.prevalence:g} of completions are correct.")
+        notes.append(f"Accuracy to expect where {first.prevalence:g} of completions are correct.")
     if accepted:
-        said.append(f"Share of correct completions where a verifier accepts {first.accept_rate:g} of them.")
+        notes.append(f"Share of correct completions where a verifier accepts {first.accept_rate:g} of them.")
     note = "This assumes that correct and incorrect completions there are like those here."
-    return (table(" ".join(said), columns, report.transfer, notes=(note,)),)
+    return (table(" ".join(notes), columns, report.transfer, notes=(note,)),)
 
 
 # -- The overview: verifiers as rows, answer types as columns. It answers the first question of most readers.

@@ -134,8 +134,8 @@ def _stopped_runs(facts: ProjectFacts) -> Iterator[Matter]:
     for run in {run.verifier: run for run in facts.runs}.values():
         if (how := _stop_reason(run)) is not None:
             why = f": {_shorten(run.message)}" if run.message else "."
-            said = f"{run.verifier} (run {run.run}) {how} after {_progress_text(run)}{why}"
-            yield _run_matter(said, "resume", run)
+            text = f"{run.verifier} (run {run.run}) {how} after {_progress_text(run)}{why}"
+            yield _run_matter(text, "resume", run)
 
 
 def _run_matter(said: str, verb: str, run: RunInfo) -> Matter:
@@ -167,8 +167,8 @@ def _flags(facts: ProjectFacts) -> Iterator[Matter]:
         return
     oldest, names = flags[0], list(dict.fromkeys(flag.annotator for flag in flags))
     asks = f"; {'it' if len(flags) == 1 else 'the first'} asks: “{_shorten(oldest.asked)}”" if oldest.asked else ""
-    said = f"{counted(len(flags), 'flag')} of {listed(names)} {verb_wait(len(flags))} for your answer"
-    yield _matter(f"{said}, since {oldest.flagged_at[:10]}{asks}.", Command("flags DB"), "flags", len(flags))
+    text = f"{counted(len(flags), 'flag')} of {listed(names)} {verb_wait(len(flags))} for your answer"
+    yield _matter(f"{text}, since {oldest.flagged_at[:10]}{asks}.", Command("flags DB"), "flags", len(flags))
 
 
 def _pauses(facts: ProjectFacts) -> Iterator[Matter]:
@@ -176,9 +176,9 @@ def _pauses(facts: ProjectFacts) -> Iterator[Matter]:
 
     for person in annotators(facts.project):
         if person.paused:
-            said = f"{_shorten(person.name)} is paused and gets no items{person.why and f': {_shorten(person.why)}'}."
+            text = f"{_shorten(person.name)} is paused and gets no items{person.why and f': {_shorten(person.why)}'}."
             command = Command(f"annotators DB resume {shlex.quote(person.name)}")
-            yield _matter(said, command, person=person.name)
+            yield _matter(text, command, person=person.name)
 
 
 def _conflicts(facts: ProjectFacts) -> Iterator[Matter]:
@@ -190,19 +190,19 @@ def _conflicts(facts: ProjectFacts) -> Iterator[Matter]:
         else:
             rest = listed([f"{one.conflicts:,} for {one.name}" for one in others])
             whom = f"{first.name} to adjudicate, {rest}; some may be the same"
-        said = f"{counted(first.conflicts, 'conflict')} {verb_wait(first.conflicts)} for {whom}."
+        text = f"{counted(first.conflicts, 'conflict')} {verb_wait(first.conflicts)} for {whom}."
         about = {} if others else {"person": first.name}
-        yield _matter(said, Command("open DB", as_=first.name), "conflicts", first.conflicts, **about)
+        yield _matter(text, Command("open DB", as_=first.name), "conflicts", first.conflicts, **about)
 
 
 def _unassignable_conflicts(facts: ProjectFacts) -> Iterator[Matter]:
     many = facts.counts.states["conflict"]
     if many and not any(_annotators_who_can_adjudicate(facts.counts.people)):
-        said = (
+        text = (
             f"{counted(many, 'item')} {'is' if many == 1 else 'are'} in conflict, and no one here may adjudicate them"
         )
-        said += ": it takes a third person who has not labelled them."
-        yield _matter(said, Command("annotators DB add NAME"), "conflicts", many)
+        text += ": it takes a third person who has not labelled them."
+        yield _matter(text, Command("annotators DB add NAME"), "conflicts", many)
 
 
 def _annotators_who_can_adjudicate(people: Iterable[PersonProgress]) -> Iterator[PersonProgress]:
@@ -219,8 +219,8 @@ def _failed_items(facts: ProjectFacts) -> Iterator[Matter]:
         share = f" ({percent(row.error / row.n)} %)" if row.n else ""
         others = f"; {listed([one.verifier for one in failed[1:]])} failed, too" if failed[1:] else ""
         run, of = facts.run_of(row.verifier), counted(row.n or row.error, "item")
-        said = f"{row.verifier} failed on {row.error:,} of {of}{share}, {means}{others}."
-        yield _matter(said, Command(f"runs DB show {run}"), "runs", row.error, run=run, verifier=row.verifier)
+        text = f"{row.verifier} failed on {row.error:,} of {of}{share}, {means}{others}."
+        yield _matter(text, Command(f"runs DB show {run}"), "runs", row.error, run=run, verifier=row.verifier)
 
 
 def _suspect_labels(facts: ProjectFacts) -> Iterator[Matter]:
@@ -231,11 +231,11 @@ def _suspect_labels(facts: ProjectFacts) -> Iterator[Matter]:
 
     found = queue(facts.project, "suspect-gold", hide_reviewed=True)
     if many := found.above(EVEN):
-        said = f"{counted(many, 'label')} may be wrong: most items with the same verdicts of "
-        said += f"{listed(found.verifiers)} have the other label."
-        said += f" {len(found) - many:,} more are less suspect." if many < len(found) else ""
+        text = f"{counted(many, 'label')} may be wrong: most items with the same verdicts of "
+        text += f"{listed(found.verifiers)} have the other label."
+        text += f" {len(found) - many:,} more are less suspect." if many < len(found) else ""
         command = Command("disagreements DB", queue=found.name)
-        yield _matter(said, command, "disagreements", many, queue=found.name)
+        yield _matter(text, command, "disagreements", many, queue=found.name)
 
 
 def _verifier_disagreements(facts: ProjectFacts) -> Iterator[Matter]:
@@ -247,9 +247,9 @@ def _verifier_disagreements(facts: ProjectFacts) -> Iterator[Matter]:
     if len(found):
         names = found.verifiers
         who = listed(names) if len(names) < 4 else counted(len(names), "verifier")
-        said = f"{who} disagree on {counted(len(found), 'item')}."
+        text = f"{who} disagree on {counted(len(found), 'item')}."
         command = Command("disagreements DB", queue=found.name)
-        yield _matter(said, command, "disagreements", len(found), queue=found.name)
+        yield _matter(text, command, "disagreements", len(found), queue=found.name)
 
 
 def _low_agreement(facts: ProjectFacts) -> Iterator[Matter]:
@@ -287,8 +287,8 @@ def _interpret_alpha(alpha: float | None) -> str:
 def _behind_constant(facts: ProjectFacts) -> Iterator[Matter]:
     from workbench.measuring.accuracy_tables import behind_constant
 
-    if facts.best is not None and (said := behind_constant([facts.best])):
-        yield _matter(said, Command("accuracy DB"), "accuracy", facts.best.n, verifier=facts.best.verifier)
+    if facts.best is not None and (text := behind_constant([facts.best])):
+        yield _matter(text, Command("accuracy DB"), "accuracy", facts.best.n, verifier=facts.best.verifier)
 
 
 def _weakest_cell(facts: ProjectFacts) -> Iterator[Matter]:
@@ -307,21 +307,21 @@ def _weakest_cell(facts: ProjectFacts) -> Iterator[Matter]:
     about = {"verifier": best.verifier, "by": by}
     if found is None:
         if too_few_to_say(facts.report, best.verifier):
-            said = f"On which {by} {who} is weakest: too few questions to say."
-            yield _matter(said, Command("accuracy DB", by=by), "accuracy", best.n, **about)
+            text = f"On which {by} {who} is weakest: too few questions to say."
+            yield _matter(text, Command("accuracy DB", by=by), "accuracy", best.n, **about)
         return
     group, worst = found.row.group or "", found.row
     place = f"{'' if group == UNTYPED else f'{by} '}{found.place(facts.report)}"
-    said = f"{who} is weakest on {place}: right on {found.figures}, over all on {percent(best.accuracy)} %."
+    text = f"{who} is weakest on {place}: right on {found.figures}, over all on {percent(best.accuracy)} %."
     least = min(facts.measured, key=lambda row: row.accuracy or 0.0)
     if found.may_be_chance and (least.accuracy or 0.0) < best.accuracy:
-        said = (
+        text = (
             f"{least.verifier} is the least accurate: right on {in_words(least)}. {who} is significantly below "
             f"average on no {by}, and least accurate on {found.place(facts.report)} "
             f"({percent(worst.accuracy)} % of {counted(worst.n, 'item')})."
         )
     command = Command("disagreements DB", queue="verifier-gold", verifier=best.verifier, where=f"{by}={group}")
-    yield _matter(said, command, "accuracy", worst.n, **about, group=group)
+    yield _matter(text, command, "accuracy", worst.n, **about, group=group)
 
 
 def _unknown_types(facts: ProjectFacts) -> Iterator[Matter]:
@@ -336,8 +336,8 @@ def _unknown_types(facts: ProjectFacts) -> Iterator[Matter]:
     found = unknown_types(facts.project.database.reader(), items)
     if found is not None:
         by = f"column:{found.column}" if found.column else "type"
-        said = f"{unknown_words(found, len(items), field)} Home derives types from references."
-        yield _matter(said, Command("accuracy DB", by=by), "accuracy", len(items), by=by)
+        text = f"{unknown_words(found, len(items), field)} Home derives types from references."
+        yield _matter(text, Command("accuracy DB", by=by), "accuracy", len(items), by=by)
 
 
 def _agreement(facts: ProjectFacts) -> Iterator[Matter]:
@@ -355,8 +355,8 @@ def _active_runs(facts: ProjectFacts) -> Iterator[Matter]:
         if run.state in ACTIVE and run.alive:
             how = f"waits: {_shorten(run.waiting)}" if run.waiting else "is at work"
             to_go = f", about {_duration_text(run.eta)} to go" if run.eta is not None else ""
-            said = f"{run.verifier} (run {run.run}) {how}, {_progress_text(run)} done{to_go}."
-            yield _run_matter(said, "show", run)
+            text = f"{run.verifier} (run {run.run}) {how}, {_progress_text(run)} done{to_go}."
+            yield _run_matter(text, "show", run)
 
 
 def _duration_text(seconds: float) -> str:
@@ -372,8 +372,8 @@ def _labelling_progress(facts: ProjectFacts) -> Iterator[Matter]:
         there = f"{found.done:,} of {counted(found.done + found.left, 'label')} that were asked for"
         end = f"; {found.words(facts.now)}" if found.left else ""
         more = f"; {counted(types, 'answer type')} {verb_wait(types)} for labels" if types else ""
-        said = f"{there} {'is' if found.done == 1 else 'are'} there{end}{more}."
-        yield _matter(said, None, "annotate", found.left + types)
+        text = f"{there} {'is' if found.done == 1 else 'are'} there{end}{more}."
+        yield _matter(text, None, "annotate", found.left + types)
 
 
 # -- Possible next steps.
@@ -381,12 +381,12 @@ def _labelling_progress(facts: ProjectFacts) -> Iterator[Matter]:
 
 def _import_first(facts: ProjectFacts) -> Iterator[Matter]:
     if not facts.counts.items and not facts.counts.questions:
-        said = "Nothing is here yet: begin with a file of questions, references and completions."
-        yield _matter(said, Command("import DB FILE"))
+        text = "Nothing is here yet: begin with a file of questions, references and completions."
+        yield _matter(text, Command("import DB FILE"))
     elif not facts.counts.items:
         many = facts.counts.questions
-        said = f"{counted(many, 'question')} without completions {verb_wait(many)}: a pool to curate and to draw from."
-        yield _matter(said, Command("curate DB status"))
+        text = f"{counted(many, 'question')} without completions {verb_wait(many)}: a pool to curate and to draw from."
+        yield _matter(text, Command("curate DB status"))
 
 
 def _run_verifier_first(facts: ProjectFacts) -> Iterator[Matter]:
@@ -397,8 +397,8 @@ def _run_verifier_first(facts: ProjectFacts) -> Iterator[Matter]:
         code = of_code >= {one.name for one in facts.counts.datasets if one.out is None}
         verifier = "execution" if code else "rules"
         easy = "execution runs solutions against their tests" if code else "rules needs no model server"
-        said = f"No verifier has judged the {counted(facts.counts.items, 'item')} yet: start one; {easy}."
-        yield _matter(said, Command(f"verify DB {verifier}"), "runs", verifier=verifier)
+        text = f"No verifier has judged the {counted(facts.counts.items, 'item')} yet: start one; {easy}."
+        yield _matter(text, Command(f"verify DB {verifier}"), "runs", verifier=verifier)
 
 
 def _test_results(facts: ProjectFacts) -> Iterator[Matter]:
@@ -432,9 +432,9 @@ def _datasets_without_items(facts: ProjectFacts) -> Iterator[Matter]:
     for one in facts.counts.datasets:
         if one.out is not None:
             gone = f"{counted(one.items, 'item')} and {counted(one.questions, 'question')} are not counted"
-            said = f"The data set {one.name} was excluded ({_shorten(one.out)}): {gone}."
+            text = f"The data set {one.name} was excluded ({_shorten(one.out)}): {gone}."
             command = Command(f"datasets DB restore {shlex.quote(one.name)}")
-            yield _matter(said, command, "", one.items, dataset=one.name)
+            yield _matter(text, command, "", one.items, dataset=one.name)
 
 
 _NOTHING: Final = Matter(

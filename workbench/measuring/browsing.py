@@ -270,12 +270,12 @@ def pair_items(
     for name in (a, b):
         if name not in found.people:
             raise UsageError(f"{name!r} has no label here.", f"With labels: {', '.join(found.people) or 'nobody'}.")
-    ratings, said = found.ratings, {}
+    ratings, verdicts = found.ratings, {}
     by_person = []
     for name in (a, b):
         own = ratings.annotator == found.people.index(name)
         by_person.append(dict(zip(ratings.item[own].tolist(), ratings.value[own].tolist(), strict=True)))
     for item in sorted(by_person[0].keys() & by_person[1].keys()):
         first, second = (found.categories[labels[item]] for labels in by_person)
-        said[found.known[item].completion] = first, second
-    return PairItems(project, said)
+        verdicts[found.known[item].completion] = first, second
+    return PairItems(project, verdicts)

@@ -146,8 +146,8 @@ def _calibration_rows(items: ItemScores, folds: int) -> Iterator[CalibrationRow]
             f"{len(score) - correct:,} incorrect completions of {counted(questions, 'question')}.",
             f"At least {_MIN_ITEMS} of each kind are needed, and {folds} questions.",
         )
-    said = np.isin(items.outcome, (int(OutcomeCode.CORRECT), int(OutcomeCode.INCORRECT)))
-    if said.all():
+    decided = np.isin(items.outcome, (int(OutcomeCode.CORRECT), int(OutcomeCode.INCORRECT)))
+    if decided.all():
         yield _calibration_row("verdict", items, (items.outcome == int(OutcomeCode.CORRECT)).astype(np.float64))
     are_chances = bool(score.min() >= 0 and score.max() <= 1)
     yield _calibration_row("score", items, score, are_chances=are_chances)
@@ -209,7 +209,7 @@ def calibration_text(report: CalibrationReport) -> str:
     best = min(report.rows[-2:], key=lambda row: row.ece or 0.0)
     shown = [row for row in (report.rows[-3], best) if row.bins]
     parts = [(_READINGS[row.reading], one.n, one.mean, one.rate) for row in shown for one in row.bins]
-    said = [
+    lines = [
         f"Calibration is cross-validated: each of {report.folds} folds of questions uses maps fitted to the others, "
         "so that no probability depends on its own question's gold. Each map is monotonic: AUROC changes only "
         "because there are several.",
@@ -217,16 +217,16 @@ def calibration_text(report: CalibrationReport) -> str:
         "probabilities are right, it lies above the ECE itself.",
     ]
     if pairs := report.rows[0].pairs:
-        said.append(
+        lines.append(
             "pairs: how often a correct completion scores above an incorrect one of its question, ties being wrong; "
             f"the mean of {counted(pairs, 'question')} with both."
         )
     else:
-        said.append("pairs: no question has both correct and incorrect completions with scores.")
+        lines.append("pairs: no question has both correct and incorrect completions with scores.")
     if report.unscored:
-        said.append(f"Left out, without a score: {counted(report.unscored, 'item')}.")
-    said += map(inert, explain_marks(report.selection_judges))
-    explained = "".join(f"{fill(note, _WIDTH)}\n" for note in said)
+        lines.append(f"Left out, without a score: {counted(report.unscored, 'item')}.")
+    lines += map(inert, explain_marks(report.selection_judges))
+    explained = "".join(f"{fill(note, _WIDTH)}\n" for note in lines)
     return (
         f"{inert(with_mark(report.verifier, report.selection_judges))}, run {report.run}, gold {report.gold_choice}: "
         f"{counted(report.n, 'item')} with scores, {report.correct:,} correct\n\n"

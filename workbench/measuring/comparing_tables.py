@@ -187,12 +187,12 @@ def groups_table(report: CompareReport, *, in_points: bool = False) -> Table:
         column("q", lambda group: group.q, p_value),
         column("detectable", lambda group: group.detectable, size),
     )
-    apart = [group_name(group.group, report.by) for group in report.groups if group.q < LEVEL]
+    names = [group_name(group.group, report.by) for group in report.groups if group.q < LEVEL]
     notes = (
         "p by permutation of questions; q after Benjamini and Hochberg over these groups; detectable: the true "
         f"difference that would show (p below {LEVEL}) in four of five cases, {NONE} where too few questions differ to "
         "say.",
-        f"q below {LEVEL}: {', '.join(apart)}." if apart else f"No q is below {LEVEL}.",
+        f"q below {LEVEL}: {', '.join(names)}." if names else f"No q is below {LEVEL}.",
     )
     return table(f"Wins and losses by {report.by}", columns, report.groups, notes=notes)
 
@@ -203,15 +203,15 @@ def verdict(report: CompareReport) -> str:
 
 def describe_difference(figures: PairedFigures, a: str, b: str) -> str:
     a, b = inert(a), inert(b)
-    apart = f"{abs(100 * figures.difference):.1f} points"
+    points = f"{abs(100 * figures.difference):.1f} points"
     if figures.only_a == figures.only_b == 0:
         return f"{a} and {b} are right and wrong on exactly the same items."
     test, interval = figures.permutation_p < LEVEL, not figures.ci[0] <= 0 <= figures.ci[1]
     if test and interval:
         better, worse = (a, b) if figures.difference > 0 else (b, a)
-        return f"{better} is right more often than {worse}, by {apart}; the difference is significant."
+        return f"{better} is right more often than {worse}, by {points}; the difference is significant."
     seen = f" {could_be_seen(figures.detectable)}"
-    ahead = f"are {apart} apart" if figures.difference else "are right equally often"
+    ahead = f"are {points} apart" if figures.difference else "are right equally often"
     if test or interval:
         return f"{a} and {b} {ahead}, a close call: test and interval disagree on significance.{seen}"
     return f"{a} and {b} {ahead}: no significant difference on these items.{seen}"

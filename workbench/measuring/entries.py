@@ -112,8 +112,8 @@ def combine_q_values(reports: Mapping[str, AccuracyReport]) -> dict[str, Accurac
         later = iter(values)
         rows = [row if row.q is None else structs.replace(row, q=next(later)) for row in report.rows]
         together = structs.replace(report, rows=rows)
-        said = dict(zip(cells_in_words(report), cells_in_words(together), strict=True))
-        found[name] = structs.replace(together, notes=tuple(said.get(note, note) for note in report.notes))
+        words = dict(zip(cells_in_words(report), cells_in_words(together), strict=True))
+        found[name] = structs.replace(together, notes=tuple(words.get(note, note) for note in report.notes))
     return found
 
 
@@ -321,8 +321,8 @@ class Entries:
             lambda: majority(gold, self.kinds.code, len(self.kinds.names)),
         )
         outcomes = {
-            name: everything.counted(name, (everything.item,), partial(always, said, len(gold)))
-            for name, said in CONSTANTS.items()
+            name: everything.counted(name, (everything.item,), partial(always, outcome, len(gold)))
+            for name, outcome in CONSTANTS.items()
         }
         return {**outcomes, MAJORITY: most.outcome}, tuple(self.kinds.names[place] for place in most.tied)
 

@@ -364,11 +364,11 @@ def verdict(report: EstimateReport) -> str:
         within = f"95 % interval {100 * one.ci[0]:.1f} to {100 * one.ci[1]:.1f}"
     judged = "decides" if report.protocol == "decided" else "has judged"
     that_count = f"{counted(one.labelled + one.unlabelled, 'item')} that it {judged}"
-    said = f"{inert(report.verifier)} is right on {100 * one.estimate:.1f} % of all {that_count}, {within}{weighed}"
+    sentence = f"{inert(report.verifier)} is right on {100 * one.estimate:.1f} % of all {that_count}, {within}{weighed}"
     if one.reason is not None:
-        return f"{said}. {one.reason}"
+        return f"{sentence}. {one.reason}"
     return (
-        f"{said}. The {counted(one.labelled, 'label')} are as precise as {one.effective or 0:,.0f} without "
+        f"{sentence}. The {counted(one.labelled, 'label')} are as precise as {one.effective or 0:,.0f} without "
         f"predictions would be: {one.saved or 0:,.0f} saved."
     )
 

@@ -270,10 +270,10 @@ def classify_pair(pair: FamilyPair, level: float) -> str:
 def ranking(report: FamilyReport) -> str:
     if report.against is not None:
         named = {
-            said: [inert(pair.a) for pair in report.family if classify_pair(pair, report.level) == said]
-            for said in STANDINGS
+            standing: [inert(pair.a) for pair in report.family if classify_pair(pair, report.level) == standing]
+            for standing in STANDINGS
         }
-        parts = [f"{said}: {', '.join(names)}" for said, names in named.items() if names]
+        parts = [f"{standing}: {', '.join(names)}" for standing, names in named.items() if names]
         return f"Against {inert(report.against)}, {'; '.join(parts)}."
     groups = [group for group in report.groups or [] if len(group) > 1]
     if not groups:

@@ -114,13 +114,13 @@ def _constant_notes(
     found = _baseline_differences(constant, rivals, entries)
     n = next(row.n for row in everything if row.verifier == constant)
     fewer = any(one.n < n for one in found.values())
-    said = f"{constant} is right on {percent(known[constant])} % of items"
+    sentence = f"{constant} is right on {percent(known[constant])} % of items"
     if fewer and len(found) == 1:
         (one,) = found.values()
         share = (one.both_right + one.only_b) / one.n
-        said, fewer = f"{constant} is right on {percent(share)} % of the {counted(one.n, 'item')} of both", False
+        sentence, fewer = f"{constant} is right on {percent(share)} % of the {counted(one.n, 'item')} of both", False
     if not found:
-        yield f"{said}."
+        yield f"{sentence}."
         return
     above = [name for name, one in found.items() if one.difference > 0]
     if above:
@@ -133,7 +133,7 @@ def _constant_notes(
         surely = [name for name, p in zip(found, chances, strict=True) if found[name].difference > 0 and p < LEVEL]
         sure = f"{len(surely)} significantly ({_names_text(surely)})" if surely else "none significantly"
         tested = f", {sure}; paired by item, tested by question"
-    yield f"{said}; {more}{both}{tested}."
+    yield f"{sentence}; {more}{both}{tested}."
 
 
 def _baseline_differences(constant: str, rivals: Sequence[str], entries: Entries) -> dict[str, PairedFigures]:
@@ -297,7 +297,7 @@ def _untyped_notes(
     found = known(items)
     if found.unknown is not None:
         yield unknown_words(found.unknown, len(items), field)
-    said = [
+    sentences = [
         f"{words} {count:,}"
         for words, count in (
             ("one person gave a type of", found.alone),
@@ -306,10 +306,10 @@ def _untyped_notes(
         )
         if count
     ]
-    if said:
+    if sentences:
         settle = "; accept them in the pool's types" if found.alone or found.proposed else ""
         questions = counted(found.questions, "question")
-        yield f"Untyped: of {questions} without a type that counts {', '.join(said)}{settle}."
+        yield f"Untyped: of {questions} without a type that counts {', '.join(sentences)}{settle}."
 
 
 # -- Selection judges: verifiers that helped to choose a data set. Every table marks their rows.

@@ -38,7 +38,7 @@ def pairwise_report(project: Project, run: int, gold: GoldChoice = "final") -> P
     pairs = list(_distinct_pairs(found))
     read = [one for one in pairs if one.outcome.winner is not None]
     steady = [one.outcome.winner != "tie" or one.outcome.orders == ("tie", "tie") for one in read]
-    said = [place for one in read for place in one.outcome.orders]
+    orders = [place for one in read for place in one.outcome.orders]
     judged = [one for one in _compare_with_gold(project, read, gold) if one.right is not None]
     return PairwiseReport(
         verifier=row.verifier.name,
@@ -56,7 +56,7 @@ def pairwise_report(project: Project, run: int, gold: GoldChoice = "final") -> P
             _share_row("consistent in both orders", steady, [one.question for one in read]),
             _share_row(
                 "first place preferred",
-                [place == "first" for place in said if place != "tie"],
+                [place == "first" for place in orders if place != "tie"],
                 [one.question for one in read for place in one.outcome.orders if place != "tie"],
             ),
             _share_row("pairwise accuracy", [bool(one.right) for one in judged], [one.question for one in judged]),

@@ -171,6 +171,6 @@ def _table_notes(report: BestOfReport) -> Iterator[str]:
         "between them that the verifier closes."
     )
     if report.several * 2 < report.questions:
-        said = counted(report.several, "question")
-        yield f"Most questions here have one completion: what a verifier picks of {said} says little about it."
+        several = counted(report.several, "question")
+        yield f"Most questions here have one completion: what a verifier picks of {several} says little about it."
     yield from explain_marks(report.selection_judges)

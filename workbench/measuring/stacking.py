@@ -310,15 +310,15 @@ def simulate(
     items = everyone.of(everyone.gold >= 0)
     has_verdict = items.through(found).outcome >= 0
     kept = items.of(has_verdict)
-    said = kept.through(found)
+    outcomes = kept.through(found)
     return SimulatedStack(
         stages=format_stages(found),
         items=len(kept.item),
         lacking=int((~has_verdict).sum()),
-        figures=_metrics("stack", kept, said.outcome, protocol),
-        took=kept.average(said.asked),
-        rows=stage_rows(found, kept, said),
-        alone=[_verifier_alone(kept, place, protocol, said.outcome) for place in range(len(names))],
+        figures=_metrics("stack", kept, outcomes.outcome, protocol),
+        took=kept.average(outcomes.asked),
+        rows=stage_rows(found, kept, outcomes),
+        alone=[_verifier_alone(kept, place, protocol, outcomes.outcome) for place in range(len(names))],
         protocol=protocol,
         gold=everything.gold_counts(gold, everything.chosen(wanted)),
         gold_choice=gold,
@@ -336,8 +336,8 @@ def read_stages(text: str) -> tuple[Stage, ...]:
     try:
         return stages(text)
     except ValueError as error:
-        said = str(error).removeprefix(f"{STAGES}: ")
-        raise UsageError(f"{opt.stages}: {said}.", "Such as: rules:correct, qwen:score>=0.9, gpt") from None
+        message = str(error).removeprefix(f"{STAGES}: ")
+        raise UsageError(f"{opt.stages}: {message}.", "Such as: rules:correct, qwen:score>=0.9, gpt") from None
 
 
 def _metrics(name: str, items: StackItems, outcome: IntArray, protocol: Protocol3) -> AccuracyRow:

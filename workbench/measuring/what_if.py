@@ -510,8 +510,8 @@ def what_if_as(report: WhatIfReport, form: TableForm) -> str:
         if report.flips:
             more = f"\nand {report.more:,} more: {opt.limit}, or {opt.json}" if report.more else ""
             blocks.append(aligned_rows(FLIPPED, report.flips) + more)
-        said = [fill(inert(words), _WIDTH) for words in coverage_words(report)]
-        return "\n\n".join([*blocks, *(["\n".join(said)] if said else [])]) + "\n"
+        lines = [fill(inert(words), _WIDTH) for words in coverage_words(report)]
+        return "\n\n".join([*blocks, *(["\n".join(lines)] if lines else [])]) + "\n"
     caption = f"What if {report.verifier}, run {report.run}: {change_words(report)}"
     found = table(caption, ROWS, [report, *report.types], notes=tuple(coverage_words(report)))
     return format_tables((add_protocol_to_caption(found, report.protocol, report.gold_choice),), form)

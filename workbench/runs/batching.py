@@ -518,15 +518,15 @@ class BatchDesk:
         """
         code, words = status.problems[0]
         endpoint = self._client.endpoints[batch.role]
-        said = f"{words} ({code})" if code else words
+        text = f"{words} ({code})" if code else words
         too_many = code in _TOO_MANY
-        failure = AttemptFailed("rate_limit" if too_many else "bad_request", said)
+        failure = AttemptFailed("rate_limit" if too_many else "bad_request", text)
         for attempt in batches.without_outcome(self._reader, batch.id):
             self._record_failure(attempt, failure, made=False)
         if too_many and batch.calls > 1:
             self.most = max(1, batch.calls // 2)
             self._client.warn(
-                f"{endpoint.title} doesn't accept a batch of {batch.calls:,} calls now: {said}. "
+                f"{endpoint.title} doesn't accept a batch of {batch.calls:,} calls now: {text}. "
                 "Smaller batches are sent."
             )
             return
@@ -534,7 +534,7 @@ class BatchDesk:
         more = f", and {len(status.problems) - 1} more" if len(status.problems) > 1 else ""
         raise Halt(
             "quota" if too_many else "bad_request",
-            f"{endpoint.title} took none of a batch's {batch.calls:,} calls: {said}{more}. "
+            f"{endpoint.title} took none of a batch's {batch.calls:,} calls: {text}{more}. "
             "Fix the cause, then resume the run.",
         )
 

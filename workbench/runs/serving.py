@@ -49,8 +49,8 @@ def servers_of(
 
 def reader_of(verifier: ServedVerifier) -> str:
     """Return the identity of what parses a verifier's replies: the verifier's name and version, and its parser."""
-    said = verifier.config().get("parser")
-    return f"{verifier.name} {verifier.version} {said or ''}".rstrip()
+    parser = verifier.config().get("parser")
+    return f"{verifier.name} {verifier.version} {parser or ''}".rstrip()
 
 
 async def verdict_of(

@@ -86,15 +86,15 @@ def of_problem(problem: ProblemScores, *, shared: bool, normalise: bool) -> Prob
     """
     rank, truth, score = problem
     rho, tau = coefficients(signs_of(-rank)[None], signs_of(score)[None])[0]
-    said = normalised(score) if normalise else score
+    predicted = normalised(score) if normalise else score
     return ProblemRanking(
         top1=_tie_credit(score == score.max(), rank == (rank.min() if shared else 1), shared=shared),
         bottom1=_tie_credit(score == score.min(), rank == rank.max(), shared=shared),
         spearman=float(rho),
         kendall=float(tau),
         solutions=len(score),
-        absolute=float(np.abs(said - truth).sum()),
-        squared=float(((said - truth) ** 2).sum()),
+        absolute=float(np.abs(predicted - truth).sum()),
+        squared=float(((predicted - truth) ** 2).sum()),
         mean=float(truth.mean()),
         spread=float(((truth - truth.mean()) ** 2).sum()),
     )

@@ -94,7 +94,7 @@ def _(block: Paragraph) -> Markup:
 
 @_block.register
 def _(block: Facts) -> Markup:
-    pairs = (element("div", element("dt", name), element("dd", said)) for name, said in block.rows)
+    pairs = (element("div", element("dt", name), element("dd", value)) for name, value in block.rows)
     return element("dl", *pairs)
 
 
@@ -153,7 +153,7 @@ def _heat_class(cell: Cell) -> str:
 
 @_block.register
 def _(block: Case) -> Markup:
-    facts = element("dl", *(element("div", element("dt", name), element("dd", said)) for name, said in block.facts))
+    facts = element("dl", *(element("div", element("dt", name), element("dd", value)) for name, value in block.facts))
     passages = (
         joined(element("h5", part.name), element("pre", lines(part.text), dir="auto")) for part in block.passages
     )

@@ -85,7 +85,7 @@ def _(block: Paragraph) -> str:
 
 @_block.register
 def _(block: Facts) -> str:
-    return "\n".join(f"- **{escaped(name)}**: {escaped(said)}" for name, said in block.rows)
+    return "\n".join(f"- **{escaped(name)}**: {escaped(value)}" for name, value in block.rows)
 
 
 @_block.register
@@ -129,7 +129,7 @@ def _(block: Lines) -> str:
 
 @_block.register
 def _(block: Case) -> str:
-    facts = "\n".join(f"- {escaped(name)}: {escaped(said)}" for name, said in block.facts)
+    facts = "\n".join(f"- {escaped(name)}: {escaped(value)}" for name, value in block.facts)
     passages = [
         f"{escaped(part.name)}:\n\n{_fenced_block(inert_lines(limit_length(part.text)))}" for part in block.passages
     ]

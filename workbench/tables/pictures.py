@@ -125,8 +125,8 @@ def _intervals(drawn: Intervals, figure: Figure) -> None:
     for place, point in enumerate(drawn.points):
         axes.plot([100 * point.low, 100 * point.high], [place, place], color="black", linewidth=1, marker="|")
         axes.plot([100 * point.value], [place], color="black", marker="o", markersize=4)
-        said = f"{percentage(point.value)} [{percentage(point.low)}, {percentage(point.high)}]"
-        axes.annotate(said, (1.02, place), xycoords=axes.get_yaxis_transform(), va="center")
+        label = f"{percentage(point.value)} [{percentage(point.low)}, {percentage(point.high)}]"
+        axes.annotate(label, (1.02, place), xycoords=axes.get_yaxis_transform(), va="center")
     axes.set_yticks(range(len(drawn.points)), [_short_label(point.label) for point in drawn.points])
     axes.set_ylim(max(len(drawn.points), 1) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
@@ -136,8 +136,8 @@ def _intervals(drawn: Intervals, figure: Figure) -> None:
     axes.set_xlim(100 * low, 100 * high)
     if drawn.mark is not None:
         axes.axvline(100 * drawn.mark, color="0.35", linewidth=0.8, linestyle=(0, (4, 2)), zorder=1)
-        said = f"{_short_label(drawn.mark_label)} {percentage(drawn.mark)}"
-        axes.annotate(said, (100 * drawn.mark, 1), xycoords=axes.get_xaxis_transform(), ha="center", va="bottom")
+        label = f"{_short_label(drawn.mark_label)} {percentage(drawn.mark)}"
+        axes.annotate(label, (100 * drawn.mark, 1), xycoords=axes.get_xaxis_transform(), ha="center", va="bottom")
     axes.set_xlabel(_caption(drawn.caption))
 
 

@@ -51,8 +51,8 @@ class Column(Struct, Generic[Record], frozen=True, kw_only=True):
 
     def cell(self, record: Record) -> Cell:
         value = self.value(record)
-        said = self.show(value)
-        shown = said if isinstance(said, Cell) else Cell(said)
+        text = self.show(value)
+        shown = text if isinstance(text, Cell) else Cell(text)
         by = value if self.by is None else self.by(record)
         return Cell(
             shown.text,

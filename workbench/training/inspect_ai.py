@@ -32,9 +32,9 @@ def judged(type: str | None = None, verifier: str = "rules", settings: dict[str,
         reference = ", ".join(target) if state.choices else list(target)
         asked = reference, state.output.completion, _question(state), type
         verdict = await run_sync(judging.verdict, *asked, limiter=limiter[0])
-        said: dict[str, Any] = verdict_fields(verdict)
-        why = said.pop("sentence")
-        return Score(value=judging.figures([verdict]), answer=verdict.candidate_final, explanation=why, metadata=said)
+        fields: dict[str, Any] = verdict_fields(verdict)
+        why = fields.pop("sentence")
+        return Score(value=judging.figures([verdict]), answer=verdict.candidate_final, explanation=why, metadata=fields)
 
     return score
 

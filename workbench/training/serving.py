@@ -249,16 +249,16 @@ class AsyncVerifier(_PooledJudge[LocalExecutor]):
         if len(items) <= _MAX_LOOP_ITEMS or self._executor.isolation != "staged":
             return await self._answers_in_loop(items)
         left = deque(enumerate(list(items[at : at + _PIECE_ITEMS]) for at in range(0, len(items), _PIECE_ITEMS)))
-        said: dict[int, list[FirstAnswer]] = {}
+        first_answers: dict[int, list[FirstAnswer]] = {}
 
         async def elsewhere() -> None:
             while left:
                 number, piece = left.popleft()
                 try:
                     found = await asyncio.wrap_future(self._executor.elsewhere(piece))
-                    said[number] = [self._executor.with_known_result(answer) for answer in found]
+                    first_answers[number] = [self._executor.with_known_result(answer) for answer in found]
                 except VerifierError:
-                    said[number] = await self._answers_in_loop(piece)
+                    first_answers[number] = await self._answers_in_loop(piece)
 
         # A worker gets its next piece before it has finished one: it never waits for the loop.
         helpers = 2 * self._executor.spare if self.state == "ready" else 0
@@ -269,12 +269,12 @@ class AsyncVerifier(_PooledJudge[LocalExecutor]):
                 await asyncio.sleep(0)
                 if left:
                     number, piece = left.pop()
-                    said[number] = await self._answers_in_loop(piece)
+                    first_answers[number] = await self._answers_in_loop(piece)
         finally:
             # If this was cancelled, no caller waits any more: the helping workers take no further piece.
             left.clear()
         await gather_all(helping)
-        return [answer for _, answers in sorted(said.items()) for answer in answers]
+        return [answer for _, answers in sorted(first_answers.items()) for answer in answers]
 
     async def _answers_in_loop(self, items: Sequence[VerifierInput]) -> list[FirstAnswer]:
         answers = []

@@ -198,10 +198,10 @@ class Ledger:
 
     def _shortfall_reason(self, type_: str, name: str, wanted: int) -> str:
         population, available = self._population[name], self._available(type_, name)
-        told = []
+        reasons = []
         if available < wanted:
-            told.append(f"{available:,} of {population:,} questions have a correct and an incorrect completion")
-            told += [f"{LACKS[why]}: {count:,}" for why, count in sorted(self._lacking.get(name, Counter()).items())]
+            reasons.append(f"{available:,} of {population:,} questions have a correct and an incorrect completion")
+            reasons += [f"{LACKS[why]}: {count:,}" for why, count in sorted(self._lacking.get(name, Counter()).items())]
         if self._found.taken[name] < min(available, wanted):
-            told.append("the caps let in no more")
-        return "; ".join(told)
+            reasons.append("the caps let in no more")
+        return "; ".join(reasons)

@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 
 
 def differences(connection: store.Connection, found: StoredSet, new: NewSet) -> list[str]:
-    told = [f"kind {found.kind}, now {new.kind}"] if found.kind != new.kind else []
+    changes = [f"kind {found.kind}, now {new.kind}"] if found.kind != new.kind else []
     if found.seed != new.seed:
-        told.append(f"seed {found.seed}, now {new.seed}")
+        changes.append(f"seed {found.seed}, now {new.seed}")
     for key, (before, now) in changed_settings(found.config, new.config).items():
-        told.append(f"{key} {_value_text(before)}, now {_value_text(now)}")
+        changes.append(f"{key} {_value_text(before)}, now {_value_text(now)}")
     if sets.digest(connection, new.items, new.questions).hex() != found.digest:
-        told += _member_differences(connection, found, new)
-    return told
+        changes += _member_differences(connection, found, new)
+    return changes
 
 
 def changed_settings(old: str, new: str) -> dict[str, tuple[Any, Any]]:

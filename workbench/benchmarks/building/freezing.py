@@ -48,10 +48,10 @@ def freeze(project: Project, new: NewSet, *, new_version: bool = False, judges: 
     with project.database.write() as connection:
         found = sets.find(connection, SetName(new.name))
         if found is not None:
-            told = differences(connection, found, new)
-            if not told:
+            changes = differences(connection, found, new)
+            if not changes:
                 return Frozen(found, False)
-            _reject_difference(found, new, told, new_version=new_version)
+            _reject_difference(found, new, changes, new_version=new_version)
         stored = sets.put(connection, new)
         for dataset in store.datasets(connection, stored.id):
             figures.add(connection, dataset, judges)

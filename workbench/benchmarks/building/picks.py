@@ -51,8 +51,8 @@ def build_picks(project: Project, options: PicksOptions) -> SetReport:
 
     known = columns(project)
     among = chosen(project, known, selection)
-    said = known.outcome(number)[among.rows]
-    found = questions(project, known, among.rows, said, drawn)
+    outcomes = known.outcome(number)[among.rows]
+    found = questions(project, known, among.rows, outcomes, drawn)
     by = drawn_types(project, selection)
     # Each question's type is the one by which it was drawn, else its current one.
     types = [by.get(question.id, question.type) for question in found]
@@ -71,7 +71,7 @@ def build_picks(project: Project, options: PicksOptions) -> SetReport:
         ),
         runs=(number,),
     )
-    words: dict[str, int] = {outcome.word: int((said == outcome).sum()) for outcome in OutcomeCode}
+    words: dict[str, int] = {outcome.word: int((outcomes == outcome).sum()) for outcome in OutcomeCode}
     report = record_from(
         SetReport,
         new,
@@ -81,9 +81,9 @@ def build_picks(project: Project, options: PicksOptions) -> SetReport:
         excluded=together(among.out, counted(filter(None, lacking)), {"no_completions": bare}),
         stages={
             "questions": len(found) + bare,
-            "completions": len(said),
+            "completions": len(outcomes),
             **words,
-            "not_judged": len(said) - sum(words.values()),
+            "not_judged": len(outcomes) - sum(words.values()),
             "picked": lacking.count(None),
         },
         judges={judge: number},
@@ -107,12 +107,12 @@ def _strata(typed: Sequence[str], lacking: Sequence[Lack | None]) -> tuple[Strat
 def _shortfall(
     strata: Sequence[Stratum], typed: Sequence[str], lacking: Sequence[Lack | None]
 ) -> tuple[Shortfall, ...]:
-    told = []
+    reasons = []
     for stratum in strata:
         if stratum.taken == stratum.population:
             continue
         own = counted(why for type_, why in zip(typed, lacking, strict=True) if why and type_ == stratum.name)
-        told.append(
+        reasons.append(
             Shortfall(
                 stratum=stratum.name,
                 of="questions",
@@ -122,4 +122,4 @@ def _shortfall(
                 why="; ".join(f"{LACKS[why]}: {count:,}" for why, count in own.items()),
             )
         )
-    return tuple(told)
+    return tuple(reasons)

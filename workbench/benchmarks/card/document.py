@@ -197,10 +197,10 @@ def _inert_value(value: Value) -> Value:
 
 
 def licences_text(card: CardContents) -> str:
-    said = card.licence or "The publisher has not stated a licence for this folder."
+    text = card.licence or "The publisher has not stated a licence for this folder."
     parts = [
         f"# {escaped(f'Licences of {card.title}')}",
-        escaped(f"Labels, selection and card: {said}" if card.licence else said),
+        escaped(f"Labels, selection and card: {text}" if card.licence else text),
         escaped(
             "Questions, reference answers and completions belong to their sources; a source without a known licence is "
             "listed as unknown, and nothing is assumed of it."

@@ -47,14 +47,14 @@ def take_out(project: Project, name: str, *, reason: str, by: str) -> DatasetCha
         UsageError: The data set does not exist, the reason is missing, or a run is in progress on the data set.
         StoreError: An import is running.
     """
-    said = " ".join(reason.split())
-    if not said or len(said) > _MAX_REASON:
+    text = " ".join(reason.split())
+    if not text or len(text) > _MAX_REASON:
         raise UsageError("Excluding a data set requires a reason.", f"Write why, in at most {_MAX_REASON} characters.")
     dataset = _require_idle(project, name)
     with project.database.reading() as reader:
         items, questions = store.included_items(reader, dataset), store.questions(reader, dataset, out=False)
-    coordinating.exclude(project, items, reason="other", note=f"{store.NOTE}{said}", by=by)
-    decide(project, [CurationDecision(question=one, reason=store.TAKEN_OUT, note=said) for one in questions], by)
+    coordinating.exclude(project, items, reason="other", note=f"{store.NOTE}{text}", by=by)
+    decide(project, [CurationDecision(question=one, reason=store.TAKEN_OUT, note=text) for one in questions], by)
     return DatasetChanged(dataset=name, items=len(items), questions=len(questions))
 
 

@@ -74,13 +74,13 @@ def _propose(project: Project, untyped: list[PoolQuestion]) -> Iterator[Proposed
         texts = curation.texts(reader, [one.id for one in some])
         kept = curation.extra_columns(reader, [one.id for one in some]) if column is not None else {}
         for one in some:
-            said = texts[one.id]
+            content = texts[one.id]
             own = _subtype_in(kept.get(one.id), column)
             yield ProposedType(
                 of=one,
-                question=said.question[:_MAX_SHOWN],
-                reference=said.reference[:_MAX_SHOWN],
-                subtype=own or subtype_by_form(said.question, said.reference),
+                question=content.question[:_MAX_SHOWN],
+                reference=content.reference[:_MAX_SHOWN],
+                subtype=own or subtype_by_form(content.question, content.reference),
                 column=column if own else None,
             )
 
@@ -91,7 +91,7 @@ def _column_of_types(rows: Iterable[dict[str, Any]]) -> str | None:
         for name, cell in cells.items():
             if isinstance(cell, str):
                 values.setdefault(name, []).append(cell)
-    codes = {name: sum(len(code) > 1 for code in type_values(said)) for name, said in values.items()}
+    codes = {name: sum(len(code) > 1 for code in type_values(value)) for name, value in values.items()}
     return max((name for name in codes if codes[name]), key=lambda name: codes[name], default=None)
 
 

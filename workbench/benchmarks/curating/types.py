@@ -233,9 +233,9 @@ def _ask_for_types(
     proposals: list[tuple[int, str | None, str | None]] = []
     for question, sent, reply in zip(questions, prepared, replies, strict=True):
         if reply is not None:
-            said = asking.parse_reply(reply, sent.fence)
-            code = said if said is not None and is_typed(said) else None
-            proposals.append((question.id, code, None if code is not None else said or UNREADABLE))
+            parsed = asking.parse_reply(reply, sent.fence)
+            code = parsed if parsed is not None and is_typed(parsed) else None
+            proposals.append((question.id, code, None if code is not None else parsed or UNREADABLE))
     return proposals
 
 

@@ -248,13 +248,13 @@ class _FolderWriter:
 
     def add(self, frozen: FrozenSet, config: str) -> None:
         people = aliases(self._project, names=self._options.names)
-        said = list(iter_annotations(self._project, frozen))
+        labels = list(iter_annotations(self._project, frozen))
         found = gather(
-            self._project, frozen, config, said, people, self._options.protocol or protocol_of(self._project)
+            self._project, frozen, config, labels, people, self._options.protocol or protocol_of(self._project)
         )
         self.sets.append(found)
         self._write_items(frozen, config)
-        self._write_lines(f"annotations/{config}.jsonl", lines_of(said, people))
+        self._write_lines(f"annotations/{config}.jsonl", lines_of(labels, people))
         self._write_lines(f"leaderboard/{config}.jsonl", found.leaderboard)
         self._write_text(f"leaderboard/{config}.csv", leaderboard_csv(found.leaderboard), rows=len(found.leaderboard))
         self._write_text(f"leaderboard/{config}.md", markdown_table(leaderboard_table(found.name, found.leaderboard)))
@@ -262,11 +262,11 @@ class _FolderWriter:
             self._write_text(f"guidelines/{config}.md", found.guideline.text)
 
     def finish(self) -> FolderManifest:
-        said = self._options
+        options = self._options
         card = CardContents(
-            title=said.title or ", ".join(found.name for found in self.sets),
-            licence=said.licence,
-            languages=said.languages,
+            title=options.title or ", ".join(found.name for found in self.sets),
+            licence=options.licence,
+            languages=options.languages,
             sets=self.sets,
             files=[],
             workbench=version(PACKAGE),

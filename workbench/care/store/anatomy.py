@@ -87,8 +87,8 @@ def imports(connection: Connection) -> Finding:
 def texts(connection: Connection) -> Finding:
     """Compare every question and item with the hash taken when it was imported."""
     questions, items = hashes.changed_questions(connection), hashes.changed_completions(connection)
-    told = (_changed("question", questions), _changed("item", items))
-    return _schema_finding("texts", "; ".join(filter(None, told)), "rescue")
+    changes = (_changed("question", questions), _changed("item", items))
+    return _schema_finding("texts", "; ".join(filter(None, changes)), "rescue")
 
 
 def labels(connection: Connection) -> Finding:

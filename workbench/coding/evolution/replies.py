@@ -97,12 +97,12 @@ def check_tests(sources: Sequence[str], names: Iterable[str], present: Iterable[
 
 def parse_proposed_tests(reply: str) -> list[str]:
     """Return the texts in a reply's list ``tests``; of a truncated list, the texts before its end."""
-    said = reply[reply_start(reply) :]
-    for value in _json_objects(said):
+    text = reply[reply_start(reply) :]
+    for value in _json_objects(text):
         if isinstance(value.get("tests"), list):
             return _clean_texts(value["tests"])
-    starts = list(_LIST.finditer(said))
-    return _clean_texts(_items_before_cut(said, starts[-1].end())) if starts else []
+    starts = list(_LIST.finditer(text))
+    return _clean_texts(_items_before_cut(text, starts[-1].end())) if starts else []
 
 
 def parse_rewritten(reply: str, *, bare: bool = False) -> Rewritten | None:

@@ -159,8 +159,8 @@ def exclusion_notes(report: RankingReport) -> Iterator[str]:
     yield from scores_missing(report)
     if report.left_out:
         missing = ", ".join(f"{name} {count:,}" for name, count in report.lacking.items())
-        said = counted(report.left_out, "problem")
-        yield f"Left out: {said} in which a score is missing for some solution (by verifier: {missing})."
+        text = counted(report.left_out, "problem")
+        yield f"Left out: {text} in which a score is missing for some solution (by verifier: {missing})."
     if report.refused:
         yield f"{counted(report.refused, 'line')} of the file were rejected; their problems are measured without them."
 
@@ -297,8 +297,8 @@ def _saturation_notes(report: SaturationReport) -> Iterator[str]:
         "resamples: how exactly the mean is known for these problems. Over problems: how far other problems may differ."
     )
     if report.few_tests:
-        said = counted(report.few_tests, "problem")
-        yield f"Left out: {said} with fewer than {report.least_tests} tests, or not run."
+        text = counted(report.few_tests, "problem")
+        yield f"Left out: {text} with fewer than {report.least_tests} tests, or not run."
     if report.one_score:
         yield f"Left out: {counted(report.one_score, 'problem')} whose solutions all have the same score."
 

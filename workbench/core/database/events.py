@@ -249,8 +249,8 @@ def undo_event(event: LabelEvent, earlier: LabelEvent | None, created_at: str) -
             seen=earlier.seen or (earlier.uuid,),
             merged=False,
         )
-    said = {"created_at": created_at, "round": event.round, "supersedes": event.uuid}
-    return new_event("retraction", event.task, event.subject, event.annotator, **said)
+    fields = {"created_at": created_at, "round": event.round, "supersedes": event.uuid}
+    return new_event("retraction", event.task, event.subject, event.annotator, **fields)
 
 
 def all_events(connection: sqlite3.Connection, after: int = 0, last: int = 2**63 - 1) -> Iterator[LabelEvent]:

@@ -218,8 +218,8 @@ def map_by_words(
             fit = [one for one in fit if one in names and not _JUDGING & words[one]]
         if field == "gold":
             fit = [one for one in fit if not _NO_PERSON & words[one]]
-        told = (one for alias in aliases for one in fit if {*alias.split("_")} <= words[one])
-        column = next(told, None)
+        matches = (one for alias in aliases for one in fit if {*alias.split("_")} <= words[one])
+        column = next(matches, None)
         if column is not None and field not in fields:
             found[field] = column
     return found

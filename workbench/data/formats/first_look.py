@@ -136,8 +136,8 @@ def _map_by_types(texts: Mapping[str, Sequence[str]], fields: Collection[str]) -
 
 
 def _first_values(cells: Sequence[Any]) -> tuple[str, ...]:
-    said = ("" if cell is None else cell if isinstance(cell, str) else json.dumps(cell) for cell in cells)
-    lines = (" ".join(text[:_LOOKED_AT].split())[:_MAX_VALUE] for text in said)
+    texts = ("" if cell is None else cell if isinstance(cell, str) else json.dumps(cell) for cell in cells)
+    lines = (" ".join(text[:_LOOKED_AT].split())[:_MAX_VALUE] for text in texts)
     return tuple(islice(dict.fromkeys(line for line in lines if line), _VALUES))
 
 

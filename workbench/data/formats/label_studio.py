@@ -62,9 +62,9 @@ def task_of(number: int, item: StoredItem, lines: Iterable[LabelLine], *, sighte
 
 
 def _annotation(line: LabelLine) -> dict[str, Any]:
-    said = answers_of(line) | {LINE: [msgspec.json.encode(line).decode()]}
+    fields = answers_of(line) | {LINE: [msgspec.json.encode(line).decode()]}
     annotation: dict[str, Any] = {
-        "result": [_result(line, name, values) for name, values in said.items()],
+        "result": [_result(line, name, values) for name, values in fields.items()],
         "was_cancelled": False,
         "ground_truth": line.role == "adjudicator",
         "created_at": line.created_at,
@@ -133,10 +133,10 @@ def grades_in(raw: bytes) -> tuple[Grade, ...]:
     predictions = _task(raw).predictions
     for prediction in predictions if isinstance(predictions, list) else []:
         if isinstance(prediction, dict):
-            said = verdict_of(_control_values(prediction))
+            verdict = verdict_of(_control_values(prediction))
             name = verifier_name("label-studio", str(prediction.get("model_version") or "predictions"))
-            if said is not None:
-                found.setdefault(name, _grade(name, said, prediction.get("score")))
+            if verdict is not None:
+                found.setdefault(name, _grade(name, verdict, prediction.get("score")))
     return tuple(found.values())
 
 

@@ -173,10 +173,10 @@ def _is_chat(value: Any) -> bool:
 def _last_turn(value: Any, speaker: Speaker) -> Any:
     if not _is_chat(value):
         return value
-    said = next((turn["content"] for turn in reversed(value) if turn["role"] == speaker), UNSET)
-    if said is UNSET:
+    content = next((turn["content"] for turn in reversed(value) if turn["role"] == speaker), UNSET)
+    if content is UNSET:
         return _ABSENT
     try:
-        return content_text(said, speaker)
+        return content_text(content, speaker)
     except RefusedError:
-        return said
+        return content

@@ -110,10 +110,10 @@ def first_pass_labels(
     names = {person.id: person.name for person in people.all_people(project.database) if person.id in there}
     place = {person: number for number, person in enumerate(names)}
     blind = [label for label in labels if not label.unblinded]
-    said = [label.value[:1] if coarse else label.value for label in blind]
+    values = [label.value[:1] if coarse else label.value for label in blind]
     person = np.array([place[label.annotator] for label in blind], dtype=np.int64)
     subject, item = np.unique(np.array([label.subject for label in blind], dtype=np.int64), return_inverse=True)
-    categories, value = np.unique(np.array(said, dtype=np.str_), return_inverse=True)
+    categories, value = np.unique(np.array(values, dtype=np.str_), return_inverse=True)
     unblinded = Counter(label.annotator for label in labels if label.unblinded)
     held = _LabelComparison(place, coarse)
     return FirstPassLabels(
@@ -177,11 +177,11 @@ class _LabelComparison(NamedTuple):
 
     def against(self, labels: Iterable[_Expected]) -> Outcomes:
         found = Outcomes([], [], [])
-        for person, said, expected, question in labels:
+        for person, value, expected, question in labels:
             if expected is not None:
                 found.person.append(self.place[person])
                 found.question.append(question)
-                found.same.append(said[:1] == expected[:1] if self.coarse else said == expected)
+                found.same.append(value[:1] == expected[:1] if self.coarse else value == expected)
         return found
 
 

@@ -331,5 +331,5 @@ def name_in(data: dict[str, Any], field: str = "id") -> str:
 def _problems(found: Any) -> tuple[tuple[str, str], ...]:
     found = found.get("data") if isinstance(found, dict) else found
     errors = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
-    said = tuple((optional_text(one, "code") or "", optional_text(one, "message") or "") for one in errors)
-    return said or (("", "it failed without a word"),)
+    problems = tuple((optional_text(one, "code") or "", optional_text(one, "message") or "") for one in errors)
+    return problems or (("", "it failed without a word"),)

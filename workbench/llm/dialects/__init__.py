@@ -372,9 +372,9 @@ def _activation(task: str, rows: list[dict[str, Any]], vectors: tuple[Vector, ..
 
 
 def _scoring_usage(whole: dict[str, Any], rows: list[dict[str, Any]]) -> Usage:
-    said = usage(whole.get("usage"))
-    if said.prompt_tokens is not None:
-        return said
+    tokens = usage(whole.get("usage"))
+    if tokens.prompt_tokens is not None:
+        return tokens
     total = optional_count(whole.get("usage"), "total_tokens")
     counts = [optional_count(row.get("meta_info"), "prompt_tokens") for row in rows]
     if total is None and all(one is not None for one in counts):

@@ -233,8 +233,8 @@ def _choice(data: dict[str, Any]) -> dict[str, Any]:
     """
     choices = data.get("choices")
     if not isinstance(choices, list) or not choices:
-        said = msgspec.json.encode(data)[:_LONGEST_EXCERPT].decode("utf-8", "replace")
-        raise malformed(f"a reply without choices: {one_line(said)}")
+        excerpt = msgspec.json.encode(data)[:_LONGEST_EXCERPT].decode("utf-8", "replace")
+        raise malformed(f"a reply without choices: {one_line(excerpt)}")
     # A server may send several choices in any order.
     first = next((one for one in choices if isinstance(one, dict) and one.get("index") == 0), choices[0])
     return mapping(first, "the choice")
@@ -296,10 +296,10 @@ def _finish_reason(choice: dict[str, Any]) -> str | None:
     if native is not None and (is_filtered(native) or native.lower() in _CUT):
         return native
     names = ("finish_reason", "finishReason", "stop_reason")
-    said = next((choice[name] for name in names if choice.get(name) is not None), None)
+    reason = next((choice[name] for name in names if choice.get(name) is not None), None)
     # SGLang's call has an object there; any value but a string means that the reason is unknown.
-    said = said.get("type") if isinstance(said, dict) else said
-    return said if said is None or isinstance(said, str) else f"unknown ({type(said).__name__})"
+    reason = reason.get("type") if isinstance(reason, dict) else reason
+    return reason if reason is None or isinstance(reason, str) else f"unknown ({type(reason).__name__})"
 
 
 class _MessageTexts(Struct, frozen=True):
@@ -338,14 +338,14 @@ def _typed_part(part: Any) -> Any:
 
 def text_of_parts(parts: list[Any], *kinds: str) -> str:
     """Return the text of all parts of these types; it may be in ``text``, in a field named like the type, or nested."""
-    said: list[str] = []
+    texts: list[str] = []
     for part in parts:
         if isinstance(part, dict) and part.get("type") in kinds:
             told = next((part[name] for name in ("text", *kinds) if part.get(name)), "")
-            said.append(
+            texts.append(
                 text_of_parts(told, "text") if isinstance(told, list) else told if isinstance(told, str) else ""
             )
-    return "".join(said)
+    return "".join(texts)
 
 
 def with_visible_reasoning(counted: Usage, text: str, reasoning: str) -> Usage:
@@ -437,9 +437,9 @@ def _reported_cost(data: dict[str, Any]) -> float | None:
     if (
         data.get("is_byok") is True
         and isinstance(details, dict)
-        and (said := dollars(details.get("upstream_inference_cost")))
+        and (spent := dollars(details.get("upstream_inference_cost")))
     ):
-        return None if dollars(cost) is None else (dollars(cost) or 0.0) + said
+        return None if dollars(cost) is None else (dollars(cost) or 0.0) + spent
     return dollars(cost)
 
 

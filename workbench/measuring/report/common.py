@@ -126,8 +126,8 @@ def sizes(report: AccuracyReport) -> dict[str | None, int]:
 def summary_section(contents: Contents) -> Section:
     rows = ranked(contents)
     if not own(contents):
-        said = "No item has gold, so verifiers can't be measured; test results are below."
-        none = said if contents.tests else "No verifier has a complete run on these items yet."
+        sentence = "No item has gold, so verifiers can't be measured; test results are below."
+        none = sentence if contents.tests else "No verifier has a complete run on these items yet."
         return Section("summary", "Summary", (Paragraph(none),))
     blocks: list[Block] = [Paragraph(_headline(contents)), _summary_table(contents, rows)]
     errors = rates_plot(contents)

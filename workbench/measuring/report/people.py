@@ -103,22 +103,22 @@ def methods_section(contents: Contents) -> Section:
 
 
 def _tests_text(contents: Contents) -> list[str]:
-    said = []
+    sentences = []
     tested = [report.tests for report in contents.by.values() if report.tests is not None]
     if tested:
-        said.append(
+        sentences.append(
             f"A group is tested against its type or all items by {tested[0].method}; q-values are Benjamini and "
             "Hochberg’s within tables, and Benjamini and Bogomolov’s over tables and types, as one tree. This report "
             f"took {counted(sum(one.hypotheses for one in tested), 'look')} (tests of a cell) in "
             f"{counted(len(tested), 'table')}."
         )
     if contents.family is not None and contents.family.family:
-        said.append(
+        sentences.append(
             "Two verifiers are compared on the items that count for both: difference with Newcombe’s interval, "
             "from those of the shares that only one judges correctly, by question, and the exact paired permutation "
             "test by question with Holm’s correction over all pairs."
         )
-    return said
+    return sentences
 
 
 def provenance_section(contents: Contents) -> Section:
@@ -136,13 +136,13 @@ def provenance_section(contents: Contents) -> Section:
 
 
 def runs_table(runs: Sequence[RunFacts], caption: str) -> Table:
-    told = any(run.identity for run in runs)
+    known = any(run.identity for run in runs)
     columns: Columns[RunFacts] = (
         word("Verifier", lambda run: run.verifier),
         word("Kind", lambda run: run.kind),
         word("Version", lambda run: run.version),
         word("Configuration", lambda run: run.config_hash),
-        word("What it is", lambda run: ", ".join(map(" ".join, run.identity.items())), there=told),
+        word("What it is", lambda run: ", ".join(map(" ".join, run.identity.items())), there=known),
         word("Completed", lambda run: run.completed_at.replace("T", " ")[:19]),
         text("Run", lambda run: str(run.run)),
         count("Verdicts", lambda run: run.items),
@@ -178,8 +178,8 @@ def _data_facts(contents: Contents) -> list[tuple[str, str]]:
     gold = ", ".join(f"{number:,} {name}" for name, number in card.gold.items() if number)
     rows = [("Gold from", gold or "nothing")]
     if (found := best_constant(contents.overall.rows)) is not None:
-        said = found.verifier.removeprefix("always-")
-        rows.append((f"Accuracy of always “{said}”", f"{percentage(found.accuracy)}\u00a0%"))
+        verdict = found.verifier.removeprefix("always-")
+        rows.append((f"Accuracy of always “{verdict}”", f"{percentage(found.accuracy)}\u00a0%"))
     for name, judges in card.selection_judges.items():
         rows.append((f"Judges that selected {name}", ", ".join(judges)))
     for length in card.lengths:

@@ -89,12 +89,12 @@ _SAYING: tuple[tuple[OutcomeWord, str, str], ...] = (
 def who_says(votes: Sequence[RunVote], *words: OutcomeWord) -> str:
     """Describe verdicts, such as ``rules and exact say correct, math-verify abstains``. Only the verdicts in ``words``
     are described, if any are given."""
-    said = []
+    parts = []
     for word, one, several in _SAYING:
         names = [vote.verifier for vote in votes if vote.verdict == word and (not words or word in words)]
         if names:
-            said.append(f"{listed(names)} {one if len(names) == 1 else several}")
-    return ", ".join(said)
+            parts.append(f"{listed(names)} {one if len(names) == 1 else several}")
+    return ", ".join(parts)
 
 
 def gold_says(case: QueueItem) -> str:

@@ -213,7 +213,7 @@ def _classify_answers(one: Sequence[AnswerToken], other: Sequence[AnswerToken]) 
     texts = [token.text for token in one], [token.text for token in other]
     if texts[0] != texts[1] and sorted(texts[0]) == sorted(texts[1]):
         return "order"
-    fractions = [any(sign in said for sign in _FRACTION) for said in texts]
+    fractions = [any(sign in text for sign in _FRACTION) for text in texts]
     decimals = [any(token.is_number and "." in token.text for token in tokens) for tokens in (one, other)]
     if fractions[0] != fractions[1] and (decimals[0], decimals[1]) == (fractions[1], fractions[0]):
         return "fraction against decimal"
@@ -264,12 +264,12 @@ def _classify_tokens(
     if not one or not other:
         ends = both[-1].text in ("=", ":", "：")
         return "left side" if before is None and ends else "added part" if not one else "missing part"
-    said = [token for token in both if token.text not in _PUNCTUATION]
-    if all(token.is_number for token in said):
+    tokens = [token for token in both if token.text not in _PUNCTUATION]
+    if all(token.is_number for token in tokens):
         return "decimals" if len(one) == len(other) == 1 and _is_rounded(one[0].text, other[0].text) else "digits"
-    if all(token.is_word and len(token.text) == 1 for token in said):
+    if all(token.is_word and len(token.text) == 1 for token in tokens):
         return "letter"
-    return "words" if any(token.is_word and len(token.text) > 1 for token in said) else "form"
+    return "words" if any(token.is_word and len(token.text) > 1 for token in tokens) else "form"
 
 
 _OF_SIGNS: Final[tuple[tuple[DifferenceKind, frozenset[str]], ...]] = (

@@ -134,10 +134,10 @@ def suspect_gold(asked: QueueQuery) -> QueueContents:
         rank_by_score,
     )
 
-    said = np.zeros(len(asked.truth), dtype=np.bool_)
+    voted = np.zeros(len(asked.truth), dtype=np.bool_)
     for vote in asked.votes:
-        said |= vote >= 0
-    rows = np.flatnonzero(said & (asked.truth >= 0))
+        voted |= vote >= 0
+    rows = np.flatnonzero(voted & (asked.truth >= 0))
     questions = len(np.unique(asked.columns.question[rows]))
     if questions < _MIN_QUESTIONS:
         return _too_few_contents(asked, questions)
@@ -218,7 +218,7 @@ def annotators(asked: QueueQuery) -> QueueContents:
         ranking=rank_by_score(place, np.array(score, dtype=np.float64)),
         text="Labels of the current round that differ, on the verdict or on the answer type. Score: the share of "
         "pairs of annotators who differ, plus 1 if it is not adjudicated.",
-        why=lambda case: f"{'; '.join(said for _, said in differing[case.id])}; {gold_says(case)}.",
+        why=lambda case: f"{'; '.join(label for _, label in differing[case.id])}; {gold_says(case)}.",
     )
 
 
@@ -238,12 +238,12 @@ def _disputed_items(asked: QueueQuery, task: Task) -> Iterator[tuple[int, tuple[
         sizes = Counter({value: len(makers) for value, makers in by_value.items()})
         total = sizes.total()
         same = sum(size * (size - 1) for size in sizes.values())
-        said = ", ".join(
+        text = ", ".join(
             f"{listed(makers)} {'says' if len(makers) == 1 else 'say'} {value}" for value, makers in by_value.items()
         )
         settled = f", resolved as {ruling}" if ruling else ", not resolved"
         score = 1 - same / (total * (total - 1)) + (ruling is None)
-        yield about[subject].completion, (score, said + settled)
+        yield about[subject].completion, (score, text + settled)
 
 
 # -- The queue of unstable verdicts: a verifier's verdicts differ between its samples, or between its newest two

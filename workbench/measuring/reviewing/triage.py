@@ -446,18 +446,18 @@ def paragraph(found: TriageTally) -> str:
     names, differs = ", ".join(scope.verifiers), "differs" if len(scope.verifiers) == 1 else "differ"
     of = f"{len(scope.items):,} of {scope.judged:,} items" if scope.judged else counted(len(scope.items), "item")
     how = f" (protocol {scope.protocol})" if scope.protocol else ""
-    said = [f"On {scope.words}, {names} {differs} from gold on {of}{how}."]
+    sentences = [f"On {scope.words}, {names} {differs} from gold on {of}{how}."]
     if not marked:
-        return f"{said[0]} None of them has a cause yet."
+        return f"{sentences[0]} None of them has a cause yet."
     counts = Counter(mark.cause.name for mark in found.marks).most_common()
     causes = [f"{cause} {n:,} ({percent(n / len(found.marks))} %)" for cause, n in counts]
     was = "was" if marked == 1 else "were"
-    said.append(f"{marked:,} of these {was} read and given a cause: {'; '.join(causes)}.")
+    sentences.append(f"{marked:,} of these {was} read and given a cause: {'; '.join(causes)}.")
     if found.sent_back:
-        said.append(f"{counted(len(found.sent_back), 'item')} went back to be labelled again.")
+        sentences.append(f"{counted(len(found.sent_back), 'item')} went back to be labelled again.")
     if found.left:
-        said.append(f"{counted(found.left, 'item')} {'has' if found.left == 1 else 'have'} yet to be read.")
-    return " ".join(said)
+        sentences.append(f"{counted(found.left, 'item')} {'has' if found.left == 1 else 'have'} yet to be read.")
+    return " ".join(sentences)
 
 
 def triage_lines(found: TriageTally) -> list[TriageLine]:

@@ -121,11 +121,11 @@ def unknown_types(connection: sqlite3.Connection, items: Sequence[int]) -> Unkno
     """Return the values that files have instead of a type; None without such values. Only the first `_SAMPLE_SIZE`
     items are read."""
     rows = connection.execute(_UNKNOWN_TYPES, (str(list(items[:_SAMPLE_SIZE])),)).fetchall()
-    words = Counter(said for said, _ in rows)
+    words = Counter(word for word, _ in rows)
     columns = Counter(column for _, column in rows if column is not None)
     if not words:
         return None
-    return UnknownTypes(tuple(said for said, _ in words.most_common()), next(iter(columns.most_common(1)), (None,))[0])
+    return UnknownTypes(tuple(word for word, _ in words.most_common()), next(iter(columns.most_common(1)), (None,))[0])
 
 
 def untyped(connection: sqlite3.Connection, items: Sequence[int]) -> Untyped:

@@ -95,8 +95,8 @@ def pairs(ratings: Ratings, cluster: IntArray) -> LabelPairs:
 
     cell = ratings.annotator.astype(np.int64) * ratings.categories + ratings.value
     shape = (ratings.items, ratings.annotators * ratings.categories)
-    said = sparse.csr_array((np.ones(len(cell)), (ratings.item, cell)), shape=shape)
-    met = (said.T @ said).tocoo()
+    labelled = sparse.csr_array((np.ones(len(cell)), (ratings.item, cell)), shape=shape)
+    met = (labelled.T @ labelled).tocoo()
     row, column = (np.asarray(side, dtype=np.int64) for side in (met.row, met.col))
     kept = row // ratings.categories < column // ratings.categories
     row, column, count = row[kept], column[kept], met.data[kept]
@@ -117,14 +117,14 @@ def _common_labels(ratings: Ratings, cluster: IntArray) -> Iterator[tuple[IntArr
     where = compact(cluster)[0][ratings.item]
     order = np.lexsort((ratings.annotator, ratings.item, where))
     item, where = ratings.item[order], where[order]
-    said = ratings.annotator[order].astype(np.int64) * ratings.categories + ratings.value[order]
+    keys = ratings.annotator[order].astype(np.int64) * ratings.categories + ratings.value[order]
     first = np.flatnonzero(np.diff(item, prepend=-1))
     sizes = np.diff(first, append=len(item))
     block = np.cumsum(sizes * (sizes - 1) // 2) // _BLOCK
     whole = np.flatnonzero(np.diff(where[first], prepend=-1))
     cuts = first[whole[1:][np.diff(block[whole]) > 0]].tolist()
     for start, end in pairwise([0, *cuts, len(item)]):
-        yield _pairs_of_labels(item[start:end], said[start:end], where[start:end])
+        yield _pairs_of_labels(item[start:end], keys[start:end], where[start:end])
 
 
 def _pairs_of_labels(item: IntArray, said: IntArray, where: IntArray) -> tuple[IntArray, IntArray, IntArray]:

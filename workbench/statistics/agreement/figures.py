@@ -190,14 +190,14 @@ def consensus(ratings: Ratings, often: IntArray | None = None) -> Consensus:
         often: How many items with the same ratings each item represents; None for one each.
     """
     items, people, categories = ratings.items, ratings.annotators, ratings.categories
-    said = ratings.annotator * categories + ratings.value
+    keys = ratings.annotator * categories + ratings.value
     truth = np.bincount(ratings.item * categories + ratings.value, minlength=items * categories).astype(float)
     truth = _normalise_rows(truth.reshape(items, categories))
     weight = (np.bincount(ratings.item, minlength=items) > 0) * (1.0 if often is None else often)
     for _ in range(_MAX_ROUNDS):
         counted = truth * weight[:, None]
         share = _normalise_rows(counted.sum(axis=0))
-        votes = [sum_by_position(said, counted[ratings.item, true], people * categories) for true in range(categories)]
+        votes = [sum_by_position(keys, counted[ratings.item, true], people * categories) for true in range(categories)]
         confusion = _normalise_rows(np.stack([vote.reshape(people, categories) for vote in votes], axis=1))
         likely = np.log(np.maximum(confusion, _SMALLEST))[ratings.annotator, :, ratings.value]
         scores = [sum_by_position(ratings.item, likely[:, true], items) for true in range(categories)]

@@ -62,8 +62,8 @@ def suggestion(reply: str, fence: str | None = None) -> str | None:
         fence: The delimiter around texts in the request: reply text before its last repetition is not the model's own
             statement.
     """
-    said = [label[1] for line in own_lines(reply, fence) if (label := _LABEL.search(line))]
-    return _type_code(said[-1]) if said else None
+    labels = [label[1] for line in own_lines(reply, fence) if (label := _LABEL.search(line))]
+    return _type_code(labels[-1]) if labels else None
 
 
 def _type_code(text: str) -> str | None:
@@ -109,11 +109,11 @@ class AnswerType(OneServer):
             secret=secret if self._fence else None,
             neutralise=self._neutralise,
         )
-        heard = await case.ask(ask, PROMPT.call)
-        found = suggestion(heard.reply.text, heard.fence)
+        answer = await case.ask(ask, PROMPT.call)
+        found = suggestion(answer.reply.text, answer.fence)
         if found is not None:
             return Judged(verdict=Verdict(outcome=Outcome.ABSTAIN, reason="suggested_type", rule=found))
-        return Judged(verdict=abstention_on(heard))
+        return Judged(verdict=abstention_on(answer))
 
 
 READING_NAMED: Final = "answer-type-named@1"

@@ -265,11 +265,11 @@ class Box:
         self._process.end()
 
     def _last_words(self) -> str:
-        said = b""
+        output = b""
         with contextlib.suppress(OSError):
             self.control.settimeout(_ANSWER_S)
-            said = self.control.recv(_LONGEST_WORDS)
-        return said.decode(errors="replace").strip() or self._process.last_words()
+            output = self.control.recv(_LONGEST_WORDS)
+        return output.decode(errors="replace").strip() or self._process.last_words()
 
 
 def _start_server(level: Level, settings: PoolSettings, control: socket.socket) -> ServerProcess:

@@ -377,10 +377,10 @@ class SolutionProgress:
         if letter == PASS:
             self.set_outcome(place, PASS)
             return
-        said = decoded(text)
-        if not isinstance(said, list) or len(said) != 3:
+        fields = decoded(text)
+        if not isinstance(fields, list) or len(fields) != 3:
             raise MalformedOutputError
-        error, told, line = said
+        error, told, line = fields
         if not (isinstance(error, str) and isinstance(told, str) and (line is None or isinstance(line, int))):
             raise MalformedOutputError
         lines = self.program.source.count("\n") + 1

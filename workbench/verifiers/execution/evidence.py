@@ -87,8 +87,8 @@ def mark_unstable(verdict: Verdict, seeds: Sequence[int], runs: Sequence[Mapping
     others = [str(seed) for seed, found in zip(seeds, runs, strict=True) if _outcomes(found) != first]
     if not others or verdict.outcome is Outcome.ERROR:
         return verdict
-    said = f"other outcomes with PYTHONHASHSEED={', '.join(others)} than with {seeds[0]}"
-    return structs.replace(verdict, reason="unstable", detail=" · ".join(filter(None, (said, verdict.detail))))
+    text = f"other outcomes with PYTHONHASHSEED={', '.join(others)} than with {seeds[0]}"
+    return structs.replace(verdict, reason="unstable", detail=" · ".join(filter(None, (text, verdict.detail))))
 
 
 def _outcomes(found: Mapping[str, Execution]) -> dict[str, str]:

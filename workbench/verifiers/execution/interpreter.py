@@ -94,8 +94,8 @@ def interpreter(path: str | None) -> Interpreter:
     """
     command = [path or sys.executable, "-I", "-c", _ASK]
     try:
-        said = subprocess.run(command, capture_output=True, timeout=_LONGEST_S, check=True, stdin=subprocess.DEVNULL)
-        return msgspec.json.decode(said.stdout, type=Interpreter)
+        done = subprocess.run(command, capture_output=True, timeout=_LONGEST_S, check=True, stdin=subprocess.DEVNULL)
+        return msgspec.json.decode(done.stdout, type=Interpreter)
     except (OSError, subprocess.SubprocessError, msgspec.MsgspecError) as error:
         raise VerifierError(f"The Python interpreter {command[0]!r} can't be used: {error}") from error
 

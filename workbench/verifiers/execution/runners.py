@@ -173,7 +173,7 @@ def version_of(language: str) -> str:
     """
     runner = runner_of(language)
     try:
-        said = subprocess.run(
+        done = subprocess.run(
             runner.command(runner.version),
             capture_output=True,
             timeout=_LONGEST_S,
@@ -183,7 +183,7 @@ def version_of(language: str) -> str:
         )
     except (OSError, ValueError, subprocess.SubprocessError) as error:
         raise VerifierError(f"The version of the runner for {language} can't be determined: {error}") from error
-    return f"{language} {said.stdout.strip()}"
+    return f"{language} {done.stdout.strip()}"
 
 
 def _find_program(program: str, language: str) -> str:

@@ -84,19 +84,19 @@ class Reducer(Struct, frozen=True, kw_only=True):
 
     def reduced(self, votes: Sequence[Verdict]) -> Verdict:
         """Combine verdicts; without a decided vote return an abstention with the reason."""
-        said = majority(votes)
+        verdict = majority(votes)
         decided = [
             (self._vote_value(vote), weight)
             for vote, weight in zip(votes, self.weights, strict=True)
             if vote.outcome in _DECIDED
         ]
         if self.name == "majority" or not decided:
-            return said
+            return verdict
         if self.name == "min":
-            return _reduce_by_minimum([value for value, _ in decided], votes, said)
+            return _reduce_by_minimum([value for value, _ in decided], votes, verdict)
         score = sum(value * weight for value, weight in decided) / sum(weight for _, weight in decided)
         outcome = Outcome.ABSTAIN if score == 0.5 else Outcome.CORRECT if score > 0.5 else Outcome.INCORRECT
-        return structs.replace(said, outcome=outcome, score=score, reason="tie" if score == 0.5 else None)
+        return structs.replace(verdict, outcome=outcome, score=score, reason="tie" if score == 0.5 else None)
 
     def _vote_value(self, vote: Verdict) -> float:
         graded = self.graded and self.name != "weighted"

@@ -219,8 +219,8 @@ class _TestWriter:
         return await self._case.ask(self._ask, call, made, step=step, role=self._role, sample=sample)
 
     async def validates(self, level: str, test: TestCase, sample: int) -> bool | None:
-        heard = await self.ask_step("validate", level, {"test": test_text(test)}, sample)
-        return None if unusable(heard) else read_validation(heard.reply.text, heard.fence)
+        answer = await self.ask_step("validate", level, {"test": test_text(test)}, sample)
+        return None if unusable(answer) else read_validation(answer.reply.text, answer.fence)
 
 
 # -- The server that writes test cases: by default the judge's.

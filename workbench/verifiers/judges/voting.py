@@ -67,14 +67,14 @@ def unanimous(votes: Sequence[Verdict]) -> Verdict:
     VerifyBench (arXiv 2505.15801), section 5.2, keeps completions that are "consistently verified as correct". The
     score is that of `majority`.
     """
-    said = majority(votes)
+    verdict = majority(votes)
     outcomes = {vote.outcome for vote in votes}
     if Outcome.INCORRECT in outcomes:
-        return structs.replace(said, outcome=Outcome.INCORRECT, reason=None)
+        return structs.replace(verdict, outcome=Outcome.INCORRECT, reason=None)
     if outcomes == {Outcome.CORRECT} or Outcome.CORRECT not in outcomes:
-        return said
+        return verdict
     silent = {vote.reason for vote in votes if vote.outcome is not Outcome.CORRECT}
-    return structs.replace(said, outcome=Outcome.ABSTAIN, reason=silent.pop() if len(silent) == 1 else "unparsed")
+    return structs.replace(verdict, outcome=Outcome.ABSTAIN, reason=silent.pop() if len(silent) == 1 else "unparsed")
 
 
 Count = Callable[[Sequence[Verdict]], Verdict]

@@ -262,33 +262,33 @@ class Stack:
         """
         if not self._made:
             raise ValueError(f"{STAGES}: the stages are looked up when a run starts")
-        said: dict[str, Judged] = {}
+        results: dict[str, Judged] = {}
         passed: list[dict[str, Any]] = []
         verdict = Verdict(outcome=Outcome.ABSTAIN, reason=NO_STAGE)
         for number, stage in enumerate(self.stages, 1):
             if not stage.is_for(item.subtype):
                 continue
-            if stage.name not in said:
-                said[stage.name] = await self._ask_stage(stage, item, ask, secret)
-            found = said[stage.name].verdict
+            if stage.name not in results:
+                results[stage.name] = await self._ask_stage(stage, item, ask, secret)
+            found = results[stage.name].verdict
             settled = stage.settled(found)
             passed.append({"stage": number, "verifier": stage.name, "verdict": found.outcome.word, "rule": found.rule})
             verdict = self._name_deciding_stage(number, stage, found, settled)
             if settled is not None:
                 break
-        votes = tuple(one.verdict for one in said.values())
-        traces = {name: one.trace for name, one in said.items() if one.trace}
-        trace: dict[str, Any] = {"judge": self.name, "passed": passed, "votes": list(said)}
+        votes = tuple(one.verdict for one in results.values())
+        traces = {name: one.trace for name, one in results.items() if one.trace}
+        trace: dict[str, Any] = {"judge": self.name, "passed": passed, "votes": list(results)}
         return Judged(verdict=verdict, votes=votes, trace={**trace, **({"stages": traces} if traces else {})})
 
     def _name_deciding_stage(self, number: int, stage: Stage, found: Verdict, settled: Outcome | None) -> Verdict:
         place = f"{stage.name}, stage {number} of {len(self.stages)}"
-        said = f"settled by {place}" if settled is not None else f"left by all stages; what {place} said"
+        text = f"settled by {place}" if settled is not None else f"left by all stages; what {place} said"
         return structs.replace(
             found,
             outcome=found.outcome if settled is None else settled,
             rule=f"{RULE}{stage.name}",
-            detail=f"{said}: {found.detail}" if found.detail else said,
+            detail=f"{text}: {found.detail}" if found.detail else text,
         )
 
     async def _ask_stage(self, stage: Stage, item: VerifierInput, ask: Ask, secret: bytes) -> Judged:

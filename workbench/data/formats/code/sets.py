@@ -83,13 +83,13 @@ def solutions(row: CodeRow) -> Iterable[SolutionRecord]:
 
 
 def _canonical_author(row: CodeRow) -> Writer:
-    said = row.maybe_text("canonical_solution_by")
-    if said is None:
+    author = row.maybe_text("canonical_solution_by")
+    if author is None:
         return "model" if "proposed_tests" in row.cells else "human"
-    if said not in _WRITERS:
-        message = f"canonical_solution_by is {said[:40]!r}. Write one of: {', '.join(_WRITERS)}."
+    if author not in _WRITERS:
+        message = f"canonical_solution_by is {author[:40]!r}. Write one of: {', '.join(_WRITERS)}."
         raise RefusedError("wrong_type", "canonical_solution_by", message)
-    return _WRITERS[said]
+    return _WRITERS[author]
 
 
 def _more_suites(row: CodeRow, of_ours: Collection[str] = ()) -> dict[str, Tests]:

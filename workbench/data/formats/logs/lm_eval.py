@@ -152,8 +152,8 @@ def run_of(path: Path) -> Run:
         return Run(task=stem)
     task, time = named["task"], named["time"]
     others = sorted(one for one in path.parent.glob("*.json") if one.stem.endswith(f"_{time}"))
-    for beside in (path.with_name(f"results_{time}.json"), *others):
-        found = _read_json(beside)
+    for file in (path.with_name(f"results_{time}.json"), *others):
+        found = _read_json(file)
         configs = found.get("configs")
         if isinstance(configs, dict) and task in configs:
             directions = _value_at(_value_at(found, "higher_is_better"), task)

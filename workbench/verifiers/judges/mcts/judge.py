@@ -400,8 +400,8 @@ class Mcts:
         """
         if self._options.reward != "item":
             return self._options.reward
-        said = case.reward or EXECUTION
-        return "simulated" if said == EXECUTION else msgspec.convert(said, Reward)
+        criterion = case.reward or EXECUTION
+        return "simulated" if criterion == EXECUTION else msgspec.convert(criterion, Reward)
 
     async def _write_tests(self, case: JudgeCase, ask: Ask) -> WrittenTests:
         return await write_tests(case, ask, self._template, self._options.tests.beta, self._writer.role, alone=True)

@@ -246,11 +246,11 @@ def answer(rollouts: Sequence[Rollout], draws: Draws) -> SearchResult:
     """Draw the trajectory whose prediction is the answer. Source: MCTS-Judge, section 3.1."""
     readable = [place for place, rollout in enumerate(rollouts) if rollout.f is not None]
     weights = [rollouts[place].weight for place in readable]
-    said = [bool(rollouts[place].f) for place in readable]
+    answers = [bool(rollouts[place].f) for place in readable]
     if not readable:
         return SearchResult(correct=None, score=None, no_reward=True, chosen=None)
     if not any(weights):
-        return SearchResult(correct=decision(said), score=sum(said) / len(said), no_reward=True, chosen=None)
+        return SearchResult(correct=decision(answers), score=sum(answers) / len(answers), no_reward=True, chosen=None)
     drawn = readable[draws.weighted(weights, "answer")]
-    score = sum(weight for weight, yes in zip(weights, said, strict=True) if yes) / sum(weights)
+    score = sum(weight for weight, yes in zip(weights, answers, strict=True) if yes) / sum(weights)
     return SearchResult(correct=rollouts[drawn].f, score=score, no_reward=False, chosen=drawn)

@@ -243,10 +243,10 @@ def single_match(pattern: re.Pattern[str], line: str) -> str | None:
 
     The result is `DOUBT` if the matches differ from each other, or if none of them begins a statement."""
     found = list(pattern.finditer(line))
-    said = {match[1].lower() for match in found}
+    words = {match[1].lower() for match in found}
     if not found:
         return None
-    return said.pop() if len(said) == 1 and any(begins_statement(line, one) for one in found) else DOUBT
+    return words.pop() if len(words) == 1 and any(begins_statement(line, one) for one in found) else DOUBT
 
 
 def begins_statement(line: str, found: re.Match[str]) -> bool:
@@ -254,9 +254,9 @@ def begins_statement(line: str, found: re.Match[str]) -> bool:
         return False
     before = line[max(0, found.start() - _CLAUSE) : found.start()]
     clause = before[end.end() :] if (end := _SENTENCE.match(before)) else before
-    said = _split_words(clause)
+    words = _split_words(clause)
     tail = set(_split_words(clause.rpartition(",")[2]))
-    return all(word in _OPENERS or word.isdigit() for word in said) or bool(tail and tail <= _CONCLUDES)
+    return all(word in _OPENERS or word.isdigit() for word in words) or bool(tail and tail <= _CONCLUDES)
 
 
 def _split_words(clause: str) -> list[str]:

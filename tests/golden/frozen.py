@@ -92,7 +92,7 @@ def report(group: str, shown: Mapping[str, str], folder: Path = FOLDER, *, as_di
 def _of(found: Projections, kind: Kind) -> str:
     text = found.values if kind == "values" else found.wording
     assert not re.search(rf"^{_HEADER}", text, re.MULTILINE)
-    # A text without values has only blank lines.
+    # Blank lines alone say nothing.
     return text if text.strip() else ""
 
 

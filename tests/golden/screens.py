@@ -80,7 +80,7 @@ async def _screens(
 
 
 LOOKS = 20
-"""The maximum number of frames: beyond that, something on the screen keeps changing."""
+"""The maximum number of looks at a screen: after that, something on it keeps changing."""
 
 
 async def still(pilot: Pilot[None]) -> str:

@@ -18,7 +18,7 @@ HOUR = 200_000
 
 PARTS = 8
 FILLING_PARTS = 2
-"""Fraction of the requests after which caches and heaps are full; memory must not grow further beyond it."""
+"""The number of parts after which caches and heaps are full; memory must not grow any further."""
 GROWTH_MB = 50.0
 KILLS = 5
 

@@ -126,7 +126,7 @@ class AppOnPty:
         """Press keys repeatedly until a condition holds."""
         end = time.monotonic() + PATIENCE_S
         while not condition():
-            assert time.monotonic() < end, "it did not happen"
+            assert time.monotonic() < end, "the condition never held"
             assert self._app.isalive(), "the app has stopped"
             self.press(keys)
             time.sleep(pause)

@@ -61,7 +61,7 @@ def until(condition: Callable[[], object]) -> None:
     """Wait until a condition holds."""
     end = time.monotonic() + PATIENCE_S
     while not condition():
-        assert time.monotonic() < end, "it did not happen"
+        assert time.monotonic() < end, "the condition never held"
         time.sleep(0.01)
 
 

@@ -60,8 +60,8 @@ class Scene:
             (away,) = reader.execute("SELECT count(*) FROM assignments WHERE state = 'away'").fetchone()
             (items,) = reader.execute("SELECT count(*) FROM bundle_items").fetchone()
             (leased,) = reader.execute("SELECT count(*) FROM assignments WHERE state = 'leased'").fetchone()
-            assert (away, leased) == (items, 0), "slots are away that are in no bundle"
-            assert file.exists() or not away, "a bundle is recorded that is missing"
+            assert (away, leased) == (items, 0), "slots are away without being in a bundle"
+            assert file.exists() or not away, "a recorded bundle is missing"
             state = "not there"
             if file.exists():
                 state = "whole" if away else "whole, not recorded"
@@ -92,7 +92,7 @@ class Scene:
                 assert project.database.reader().execute("PRAGMA integrity_check").fetchone() == ("ok",)
                 assert ledger.states_differ(project) == 0
                 held = Counter(event.subject for event in events.all_events(project.database.reader()))
-                assert set(held.values()) <= {EDITS}, "an item came home in part"
+                assert set(held.values()) <= {EDITS}, "an item was merged in part"
                 assert held.total() >= before
                 found["killed" if killed else "ended"] += 1
                 found["took something"] += held.total() > before

@@ -128,7 +128,7 @@ class Trial:
                     self.waited = True
                     break
                 time.sleep(0.05)
-            assert time.monotonic() < end, (self._name, "waits without a word", log.read_text())
+            assert time.monotonic() < end, (self._name, "waits without a message", log.read_text())
             self._disk.empty()
             process.wait(timeout=_PATIENCE_S)
         return CompletedProcess(command, process.returncode, "", log.read_text())

@@ -308,5 +308,5 @@ def test_every_command_runs(page: Page) -> None:
         if done.returncode or not (done.stdout or done.stderr):
             failed[command] = done.stderr or done.stdout
         elif MODEL.search(command) and len(page.server.received) == asked:
-            failed[command] = "it has asked nobody"
+            failed[command] = "no request was sent"
     assert not failed, "\n".join(f"{command}: {text}" for command, text in failed.items())

@@ -65,7 +65,7 @@ def test_driver_of_nodes(tmp_path: Path) -> None:
         pid = until_writing(project, info.run, 400_000)
         before = most(pid, SETTLING_S)
         after = most(pid, WATCHED_S)
-        assert len(stored(project, info.run)) < 400_000, "it was at work all the time"
+        assert len(stored(project, info.run)) < 400_000, "it worked all the time"
     print("driver of nodes", before, after)
     assert after <= before + SPARE
 

@@ -96,7 +96,7 @@ def bundled(folder: Path) -> str:
     away = count(folder / "p.db", "assignments WHERE state = 'away'")
     assert away == count(folder / "p.db", "bundle_items")
     if not (folder / "f.db").exists():
-        assert not away, "a bundle is recorded that is missing"
+        assert not away, "a recorded bundle is missing"
         return "old"
     assert items(folder / "f.db")
     assert count(folder / "f.db", "bundle_pass") == 1
@@ -258,7 +258,7 @@ def kill_at(run: Killer, fresh: Callable[[str], Path], name: str, point: int) ->
     ended = run.run(folder, *(case.again or case.words).split())
     assert not ended.killed
     if case.again is None:
-        assert case.outcome(folder) == case.done, "the same, run to its end"
+        assert case.outcome(folder) == case.done, "the same, not killed"
     require_swept(folder)
     return found
 

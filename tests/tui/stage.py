@@ -84,7 +84,7 @@ async def until(pilot: Pilot[None], condition: Callable[[], object]) -> None:
             if condition() and pilot.app.screen.is_mounted:
                 return
         await pilot.pause(LOOK_S)
-    assert condition(), "it did not happen"
+    assert condition(), "the condition never held"
 
 
 async def press(pilot: Pilot[None], *keys: str) -> None:

@@ -401,7 +401,7 @@ async def test_screen_opens_with_its_summary_and_the_worst_group_first(project: 
         assert summary.region.y < app.screen.query_one("#accuracy-caption").region.y
         assert isinstance(summary, Static)
         assert summary.get_content_height(summary.size, app.size, summary.size.width) <= summary.size.height, (
-            "all of it is in sight"
+            "all of it is visible"
         )
         source = app.screen.query_one("#accuracy-detail", VirtualTable).source
         assert source is not None

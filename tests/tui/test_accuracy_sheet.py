@@ -170,7 +170,7 @@ def test_caption_names_protocol_gold_and_unfinished_runs() -> None:
     lines = str(caption(structs.replace(SMALL, gold=origins), ACCURACY)).splitlines()
     assert len(lines) == 2
     assert "22 conflict" in lines[1]
-    assert max(map(len, lines)) <= 78, "whole at 80 columns"
+    assert max(map(len, lines)) <= 78, "complete at 80 columns"
     assert notes(SMALL).splitlines() == ["• One thing.", "• slow has been judged to 99 %: its metrics still change."]
     sheet = AccuracySheet(SMALL)
     assert "Δ -30.0 points, q .010" in str(cell_sentence(SMALL, sheet.row("judge", "A")))

@@ -156,7 +156,7 @@ async def test_form_reports_the_server_test_in_a_few_lines(project: Project) -> 
             assert "LM Studio" not in line
             assert notices(app) == []
             await fill(pilot, model="other")
-            assert server_lines(app) == [], "it was another model that answered"
+            assert server_lines(app) == [], "another model replied"
             await fill(pilot, model="qwen")
             await press(pilot, "f4")
             screen_of(app, SetUpRunScreen)

@@ -66,7 +66,7 @@ async def test_label_stores_how_it_was_entered(project: Project) -> None:
     )
     assert view == "card+completion rendered+raw"
     assert 0 <= focused_ms <= open_ms
-    assert (guideline, unblinded) == (None, 0), "they have opened no guidelines"
+    assert (guideline, unblinded) == (None, 0), "the guidelines were not opened"
 
 
 async def test_many_fast_keys_label_each_item_once(project: Project) -> None:
@@ -148,7 +148,7 @@ async def test_deferred_type_is_requested_at_the_end(typed: Project) -> None:
         first = it.completion
         await it.press("1", "escape")
         second = it.completion
-        assert second != first, "the next verdict is for the next item"
+        assert second != first, "the next verdict applies to the next item"
         await it.press("0", "a", "1")
         assert labels(typed) == [(first, "correct"), (second, "incorrect")]
     async with desk(typed) as it:
@@ -167,7 +167,7 @@ async def test_escape_from_the_type_picker_stays_at_the_item(typed: Project) -> 
         await it.press("t", "escape")
         assert it.completion == first
         await it.press("ampersand", "1", "escape")
-        assert it.completion == first, "without auto-advance nothing goes on by itself"
+        assert it.completion == first, "without auto-advance the item stays"
         assert "type missing" in it.line()
 
 

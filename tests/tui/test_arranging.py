@@ -59,7 +59,7 @@ def test_conditions_apply_to_the_shown_values(line: str, found: list[int]) -> No
     conditions = read_line(line, COLUMNS)
     filter_of_rows = row_filter(conditions, COLUMNS)
     assert [one.id for one in ROWS if filter_of_rows(one)] == found
-    assert read_line(" ".join(map(condition_text, conditions)), COLUMNS) == conditions, "typed back they mean the same"
+    assert read_line(" ".join(map(condition_text, conditions)), COLUMNS) == conditions, "typed again they mean the same"
 
 
 @pytest.mark.parametrize(
@@ -183,7 +183,7 @@ async def test_every_list_is_filtered_by_its_columns(tmp_path: Path) -> None:
         await press(pilot, "f", *"two", "enter")
         assert runs.row_count == 1
         assert " two ✕ " in head(app)
-        assert "1 of 7" in head(app), "the list says that it is not all"
+        assert "1 of 7" in head(app), "the list says that it is incomplete"
         add_run(project, "two more", {1: Outcome.CORRECT})
         await until(pilot, lambda: runs.row_count == 2)
         await press(pilot, "F")

@@ -78,7 +78,7 @@ async def test_every_text_of_an_item_is_copied_as_stored(project: Project, copie
         ]
         assert f"Copied: {len(ITEM['question'])} characters are in the clipboard." in notices(app)
         assert not any("\x1b" in notice for notice in notices(app))
-        assert reveals(project) == 0, "question and texts are what annotators see, too"
+        assert reveals(project) == 0, "annotators see question and texts, too"
 
 
 async def test_evidence_is_copied_and_the_reveal_recorded(project: Project, copied: list[str]) -> None:

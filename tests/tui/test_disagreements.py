@@ -80,7 +80,7 @@ async def test_first_queue_shows_the_reason_and_every_verdict(project: Project, 
         assert [name in head for name in ("question", "reference", "completion", "differs", "g│123", "type")] == [
             True
         ] * 6
-        assert "c0" not in first, "an id tells nothing"
+        assert "c0" not in first, "an id says nothing"
         rows = {item: " ".join(line.split()) for item, line in zip(order(screen), lines(screen)[1:], strict=False)}
         assert "7 7 written the same ✓│✗✗✓ A1" in rows[1]
         assert "7 8 digits ✗│✓✓✗ A1" in rows[2]
@@ -215,9 +215,9 @@ async def test_rows_against_one_verifier_can_be_listed(project: Project) -> None
         assert sorted(order(screen)) == [1, 2]
         assert "2 where alpha disagrees" in remark(screen)
         await press(pilot, "V", "3")
-        assert order(screen) == [4], "an abstention is not what gold says"
+        assert order(screen) == [4], "an abstention does not equal gold"
         await press(pilot, "w", "2")
-        assert sorted(order(screen)) == [1, 2], "gamma is alone against the two others; where it abstains it is not"
+        assert sorted(order(screen)) == [1, 2], "gamma alone opposes the two others, except where it abstains"
         await press(pilot, "V", "2")
         assert sorted(order(screen)) == [3, 4]
         await press(pilot, "escape")
@@ -242,7 +242,7 @@ async def test_key_cycles_the_size_of_the_minority(tmp_path: Path) -> None:
         await press(pilot, "at")
         assert (request_of(screen).k, order(screen)) == (2, halves)
         await press(pilot, "w", "1")
-        assert order(screen), "another queue takes no k"
+        assert order(screen), "another queue has no k"
 
 
 async def test_conditions_filter_and_invalid_ones_are_explained(project: Project) -> None:
@@ -290,7 +290,7 @@ async def test_reviewed_items_are_marked_counted_and_hidden(project: Project) ->
         assert 3 not in order(screen)
         assert "1 of 4 reviewed" in remark(screen)
         assert "reviewed hidden" in remark(screen)
-        assert table.selected_id == after, "the one that was hidden gives way to the next"
+        assert table.selected_id == after, "the hidden item is replaced by the next"
         await press(pilot, "h")
         assert table.cursor == order(screen).index(after)
 
@@ -311,7 +311,7 @@ async def test_next_goes_to_the_next_unreviewed_item(project: Project) -> None:
         table = screen.query_one(VirtualTable)
         assert table.selected_id == third
         await press(pilot, "n", "n")
-        assert table.selected_id == first, "round the end"
+        assert table.selected_id == first, "wraps around"
         for item in (first, third, fourth):
             deciding.confirm(project, item, by="dora")
         await press(pilot, "r", "n")

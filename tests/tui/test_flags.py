@@ -94,7 +94,7 @@ async def test_answer_and_new_guidelines_reach_working_annotators(project: Proje
         await it.press("G", "0")
         assert "new guidelines" not in it.title()
     found = rows(project, "SELECT guideline, unblinded FROM label_events WHERE kind = 'label' ORDER BY id")
-    assert found == [("1", 0), ("1", 0), (new, 1)], "a label names what was read; one after an answer is not blind"
+    assert found == [("1", 0), ("1", 0), (new, 1)], "a label references what was read; after an answer it is not blind"
 
 
 @pytest.mark.soak

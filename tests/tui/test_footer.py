@@ -20,7 +20,7 @@ def test_least_important_keys_are_left_out_first() -> None:
     assert left_out_of(keys, 53) == {5}
     assert left_out_of(keys, 41) == {5, 4}
     assert left_out_of(keys, 33) == {5, 4, 1}
-    assert left_out_of(keys, 1) == {5, 4, 1, 0}, "what leads back and to help stays"
+    assert left_out_of(keys, 1) == {5, 4, 1, 0}, "keys for back and help stay"
 
 
 def keys_of(app: WorkbenchApp) -> list[tuple[int, FooterKey]]:

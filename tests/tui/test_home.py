@@ -193,7 +193,7 @@ async def test_number_opens_the_place_of_its_matter(tmp_path: Path) -> None:
         cell = screen_of(app, AccuracyItemsScreen).cell
         assert (cell.verifier, cell.by) == ("exact", "subtype")
         await press(pilot, "escape", "9")
-        assert type(app.screen).__name__ == "HomeScreen", "there is no ninth matter"
+        assert type(app.screen).__name__ == "HomeScreen", "there are only eight matters"
 
 
 @pytest.mark.soak
@@ -244,7 +244,7 @@ async def test_slow_measurements_do_not_delay_counts(tmp_path: Path, monkeypatch
             assert text_of(app, "#home-standing Static") == "being counted …"
             may_go_on.set()
             await settle(pilot)
-            assert len(screen.matters) == 2, "what can't be measured leaves the others standing"
+            assert len(screen.matters) == 2, "a failed measurement does not affect the others"
 
 
 @pytest.mark.soak

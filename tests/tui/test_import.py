@@ -105,7 +105,7 @@ async def test_missing_files_and_columns_are_reported_and_nothing_is_written(tmp
         await until(pilot, lambda: screen.values().get("reference") == "Expected result")
         await choose(screen, completion="Expected result")
         await until(pilot, lambda: "Choose the column of the reference" in preview(app))
-        assert screen.values()["reference"] == "", "a column is one field's: the one it was chosen for last"
+        assert screen.values()["reference"] == "", "a column belongs to the field it was chosen for last"
         await press(pilot, "ctrl+r")
         assert isinstance(app.screen, ImportScreen)
         assert project.database.reader().execute("SELECT count(*) FROM completions").fetchone() == (0,)
@@ -164,7 +164,7 @@ async def test_reopened_form_keeps_its_columns_until_the_file_changes(tmp_path: 
         assert values["completion"] == "What the model said"
         assert app.focused is again._field("file").line
         await press(pilot, *"mine")
-        assert again.values() == {**values, "file": "mine"}, "what is typed is the name of another file"
+        assert again.values() == {**values, "file": "mine"}, "another file is typed"
         await choose(again, file=str(other))
         again._field("file").line.focus()
         await press(pilot, "enter")
@@ -412,7 +412,7 @@ async def test_picked_file_that_is_not_a_table_clears_the_columns(tmp_path: Path
         assert [field.option for field in screen.query(OptionField)] == ["file"]
         message = file.query_one(".about", Static)
         assert str(message.content).startswith("! The one column of the file")
-        assert message.region.height > 0, "it is in sight"
+        assert message.region.height > 0, "it is visible"
         assert message.region.bottom <= screen.query_one("#import-fields").region.bottom
 
 

@@ -222,7 +222,7 @@ async def test_search_in_the_focused_pane(project: Project) -> None:
         line, start, _ = reader._hits[0]
         assert reader._wrapped is not None
         row = reader._wrapped.row_of(line, start) - reader.scroll_offset.y
-        assert 0 <= row < reader.scrollable_size.height, "and in sight beside the line that is typed into"
+        assert 0 <= row < reader.scrollable_size.height, "and visible next to the input line"
         await press(pilot, "enter")
         assert reader.border_subtitle == "hit 1 of 1"
         assert app.focused is reader

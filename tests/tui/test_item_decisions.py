@@ -64,7 +64,7 @@ async def test_item_is_reopened_with_a_reason(project: Project) -> None:
         reader = app.screen.query_one("#item-evidence", Reader)
         text = "\n".join(reader.render_line(y).text for y in range(reader.scrollable_size.height))
         assert "new reference" in text
-        assert "amira" not in text, "labels of the round before no longer count"
+        assert "amira" not in text, "labels of the previous round do not count"
         await press(pilot, "a", *"again", "enter")
         assert len(decided(project)) == 1
         assert [notice for notice in notices(app) if "It has no label yet" in notice]

@@ -159,7 +159,7 @@ async def test_contradicting_mark_is_confirmed_before_it_is_stored(
     async with desk(project) as it:
         at = it.completion
         await it.press(*keys, "1")
-        assert stored(project) == [], "nothing is stored before it is settled"
+        assert stored(project) == [], "nothing is stored before the confirmation"
         assert "Which one do you mean?" in it.text()
         await it.press("escape")
         assert (stored(project), it.completion) == ([], at)

@@ -66,7 +66,7 @@ async def test_only_a_first_decision_is_called_fast(project: Project) -> None:
         await it.press("1")
         await it.press("z", "0")
         assert "saved ✓ incorrect" in it.title()
-        assert "fast" not in it.title(), "the item was looked at before the undo"
+        assert "fast" not in it.title(), "the item was viewed before the undo"
 
 
 @pytest.mark.soak
@@ -237,7 +237,7 @@ async def test_guidelines_are_read_only_when_opened(project: Project) -> None:
         guidelines.add_case(project, "units matter", by="lead")
         it.screen._look_at_guidelines()
         await it.settle()
-        assert readers() == (), "what comes while nobody is there is unread, though it is open"
+        assert readers() == (), "guidelines that arrive during an absence are unread, even if open"
         await it.press("escape")
         assert readers() == ("amira",)
     assert rows(project, "SELECT guideline FROM label_events ORDER BY id") == [(None,), ("1",)]

@@ -85,7 +85,7 @@ async def test_each_role_has_its_own_name(project: Project, size: tuple[int, int
         await press(pilot, "2")
         assert title(app).startswith("as amira, unblinded")
         await press(pilot, "1", "escape", *":j", "enter")
-        assert offered(app) == ["dora  2 to resolve"], "who labelled the items, or has nothing to do, is not offered"
+        assert offered(app) == ["dora  2 to resolve"], "users who labelled the items, or have no work, are not listed"
         await press(pilot, "4")
         assert title(app).startswith("as dora, unblinded")
         await press(pilot, "1", "escape", *":a", "enter")
@@ -112,7 +112,7 @@ async def test_changing_the_user_releases_their_items(project: Project) -> None:
         )
         await until(pilot, lambda: project.database.reader().execute(held).fetchall() == [("ben",)])
         await press(pilot, "1", "P", "escape")
-        assert title(app).startswith("as ben"), "nobody chosen: nothing changes"
+        assert title(app).startswith("as ben"), "without a choice nothing changes"
     last = "SELECT a.name FROM label_events AS e JOIN annotators AS a ON a.id = e.annotator_id ORDER BY e.id DESC"
     assert project.database.reader().execute(last).fetchone() == ("ben",)
 
@@ -169,7 +169,7 @@ async def test_digit_of_a_user_does_not_change(project: Project) -> None:
         await press(pilot, *":a", "enter")
         assert digits(app) == {"eve": "1", "ben": "3", "zoe": "5"}
         await press(pilot, "2")
-        assert isinstance(app.screen, PeopleMenu), "nobody's digit"
+        assert isinstance(app.screen, PeopleMenu), "a digit without a user"
         await press(pilot, "escape", *":l", "enter")
         assert digits(app) == {"amira": "2", "ben": "3"}, "in another role, too"
 
@@ -250,7 +250,7 @@ async def test_coordinator_who_only_looks_becomes_no_annotator(project: Project)
     async with coordinator(project) as (app, _):
         assert me not in text_of(app, "#home-people Static")
     people.assign(project, [me], per_item=3)
-    assert me in rulings.active_people(project), "one whom a batch names labels"
+    assert me in rulings.active_people(project), "the annotator named in a batch labels"
 
 
 def test_work_opens_on_the_screen_that_has_it(project: Project) -> None:

@@ -254,7 +254,7 @@ async def test_unsaved_decision_is_not_shown_as_done(project: Project) -> None:
         assert title(screen).startswith("0 of 3 reviewed")
         assert "saved" not in review(screen)
         await press(pilot, "y")
-        assert [row[0] for row in stored(project)] == ["confirmed"], "the keys are free again"
+        assert [row[0] for row in stored(project)] == ["confirmed"], "the keys work again"
 
 
 async def test_key_applies_to_the_item_that_was_visible(project: Project) -> None:
@@ -326,7 +326,7 @@ async def test_older_own_decision_is_undone_on_its_item(project: Project) -> Non
         await press(pilot, "z")
         assert [row[0] for row in stored(project)] == ["error", "error", "retraction"]
         assert "Decided  ✗ error of beta: format (dora)" in review(screen)
-        assert title(screen).startswith("1 of 3 reviewed"), "dora's mark stands"
+        assert title(screen).startswith("1 of 3 reviewed"), "dora's mark is kept"
         await press(pilot, "z")
         assert "You have no decision" in review(screen)
 

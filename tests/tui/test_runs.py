@@ -328,7 +328,7 @@ async def test_typing_filters_the_list_and_uninstalled_are_separate(
         assert last.disabled
         assert "not installed: It needs Pillow." in str(last.prompt)
         await press(pilot, *"judge")
-        assert [one.value for one in screen.listed][:1] == ["llm-judge"], "before those that are made of judges"
+        assert [one.value for one in screen.listed][:1] == ["llm-judge"], "before those that consist of judges"
         await press(pilot, *["backspace"] * 5, "4", "[", "enter")
         assert (screen.listed, app.screen) == ([], screen)
         await press(pilot, *["backspace"] * 2, *"stand-alone")
@@ -370,7 +370,7 @@ async def test_verifier_is_tried_on_five_items_without_storing_anything(project:
             assert "0123456789ab" not in str(trial_text(with_long_ids(tried.shown)))
             assert f"…9ab{tried.shown.items[0].completion_id}" in str(trial_text(with_long_ids(tried.shown)))
             assert text.count("· gold ") == text.count("reference ") == 5
-            assert looked_at(project) == {item.id for item in tried.shown.items}, "who sees gold has looked"
+            assert looked_at(project) == {item.id for item in tried.shown.items}, "seeing gold is a reveal"
             assert run_status.runs(project) == []
             await press(pilot, "escape")
             assert app.screen is form

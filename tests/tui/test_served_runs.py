@@ -145,7 +145,7 @@ async def test_automatically_paused_run_says_why_and_resumes_by_key(
             await until(pilot, lambda: state(app) == "paused")
             await until(pilot, lambda: "MY_KEY" in text_of(app, "#runs-run"))
             notices_before = text_of(app, "#runs-run")
-            assert "[/] no" in notices_before, "the server's own words"
+            assert "[/] no" in notices_before, "the server's message"
             assert "Check the key" in notices_before
             assert "r continues the run" in notices_before
             assert "not-shown-anywhere" not in notices_before

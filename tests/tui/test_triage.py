@@ -180,7 +180,7 @@ async def test_long_question_is_marked_as_truncated(tmp_path: Path, size: tuple[
         assert lines[0].startswith(" … word")
         assert len(lines) <= screen.query_one("#triage-card").content_size.height
         reference_line = next(place for place, line in enumerate(lines) if line.startswith(" reference"))
-        assert reference_line >= 4, "lines that nothing else needs are the question's"
+        assert reference_line >= 4, "the question gets the remaining lines"
         assert "What follows?" in " ".join(lines[:reference_line])
         await press(pilot, "]")
         assert shown(screen).startswith(" Which one?")
@@ -245,7 +245,7 @@ async def test_viewing_is_recorded_as_a_reveal(project: Project) -> None:
     async with triaging(project) as (screen, pilot):
         await press(pilot, "]")
         assert item(screen) == 2
-    assert looked_at(project) == {1, 2}, "those that were shown, not those that were read ahead"
+    assert looked_at(project) == {1, 2}, "shown cards, not prefetched ones"
 
 
 async def test_next_cards_are_prefetched(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:

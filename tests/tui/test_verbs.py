@@ -98,7 +98,7 @@ async def test_names_of_palette_commands_are_unique(project: Project) -> None:
             forms, others = ([title for title in every if title.endswith(" …") is form] for form in (True, False))
             assert not set(map(bare, forms)) & set(map(bare, others)), type(app.screen).__name__
             opening = [title.removeprefix("Open ") for title in others if title.startswith("Open ")]
-            assert key != "h" or not set(opening) & set(others), "on Home each screen stands once"
+            assert key != "h" or not set(opening) & set(others), "Home lists each screen once"
         assert "Accuracy, as a command …" in every
 
 
@@ -286,7 +286,7 @@ async def test_typed_values_are_kept_until_the_command_runs(project: Project) ->
         await until(pilot, lambda: isinstance(app.screen, VerbOutputScreen))
         await press(pilot, "escape", "escape")
         again = await form_for(app, pilot, "assign")
-        assert again.values()["annotators"] == "amira,ben", "it was only tried"
+        assert again.values()["annotators"] == "amira,ben", "it was only a trial"
         await press(pilot, "ctrl+r")
         await until(pilot, lambda: isinstance(app.screen, VerbOutputScreen))
         await press(pilot, "escape", "escape")
@@ -439,7 +439,7 @@ async def test_rare_fields_are_shown_on_request(project: Project) -> None:
         assert form.query_one("#option-verifier", OptionField).line.has_focus
         await fill(app, seed="3")
         await press(pilot, "f9")
-        assert shown() == [*first, "seed"], "what was typed stays in sight"
+        assert shown() == [*first, "seed"], "typed text stays visible"
         form.show_error(OptionError("system", "no"))
         assert shown() == [*first, *form.form.later]
         await press(pilot, "escape")
@@ -469,7 +469,7 @@ async def test_enter_completes_names_of_input_files_only(project: Project, tmp_p
         field.value = str(tmp_path / "la")
         await press(pilot, "enter")
         await until(pilot, lambda: field.value == str(tmp_path / "labels.jsonl"))
-        assert app.screen is form, "it is not run before it has been seen"
+        assert app.screen is form, "it is not run before it was visible"
         field.value = str(tmp_path / "odd")
         await press(pilot, "enter")
         await until(pilot, lambda: "2 names begin like this. The right arrow key accepts odd 1.jsonl" in field.wrong)

@@ -586,7 +586,7 @@ async def test_key_cycles_the_sort_order_of_the_column() -> None:
         assert orders == [up, down, ([0, 1, 2], None), down, up]
         await pilot.press("right", "right", "s")
         await settle(pilot)
-        assert app.table.sort == Sort("note", descending=True), "high figures are the bad ones there"
+        assert app.table.sort == Sort("note", descending=True), "high values are bad there"
         assert app.table.visible_ids == [1, 0, 2]
 
 

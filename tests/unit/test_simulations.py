@@ -12,7 +12,7 @@ from bench import coverage, null_projects
 
 
 @pytest.mark.parametrize("kind", coverage.KINDS)
-def test_every_kind_counts_shares_of_data_sets(kind: str) -> None:
+def test_every_kind_counts_shares_of_datasets(kind: str) -> None:
     row = next(coverage.KINDS[kind](20, 0))
     value, named = row["value"], row["figure"]
     assert isinstance(value, float)

@@ -116,7 +116,7 @@ def test_a_queue_names_its_items_and_votes(stored: Project) -> None:
         "VACUUM INTO '{folder}/new.db'",
     ],
 )
-def test_sql_that_does_not_read_is_refused(stored: Project, tmp_path: Path, statement: str) -> None:
+def test_sql_that_writes_is_rejected(stored: Project, tmp_path: Path, statement: str) -> None:
     with workbench.open_project(stored.path) as project:
         with pytest.raises(UsageError):
             project.sql(statement.format(folder=tmp_path))
@@ -139,7 +139,7 @@ def test_sql_that_does_not_read_is_refused(stored: Project, tmp_path: Path, stat
         ("disagreements", {"limit": -1}),
     ],
 )
-def test_a_word_that_means_nothing_is_refused(stored: Project, figures: str, wrong: dict[str, Any]) -> None:
+def test_an_unknown_word_is_rejected(stored: Project, figures: str, wrong: dict[str, Any]) -> None:
     with workbench.open_project(stored.path) as project, pytest.raises(UsageError):
         getattr(project, figures)(**wrong)
 

@@ -33,14 +33,14 @@ ACTIONS = {"list", "show", "pause", "resume", "cancel", "add", "import", "restor
         (PYTHON, "No run. Name it: `verifier=NAME`, or start one: workbench verify DB rules --name 'a b'"),
     ],
 )
-def test_each_front_end_words_an_error_in_its_own_way(front_end: FrontEnd, said: str) -> None:
+def test_each_front_end_words_errors_in_its_terms(front_end: FrontEnd, said: str) -> None:
     set_front_end(front_end)
     command = Command("verify DB rules", name="a b")
     error = UsageError("No run.", f"Name it: {opt.verifier:NAME}, or start one", command)
     assert (str(error), error.command) == (said, command)
 
 
-def test_what_data_holds_is_never_taken_for_an_option() -> None:
+def test_data_is_never_mistaken_for_an_option() -> None:
     set_front_end(in_app("^p"))
     assert str(UsageError("There is no '{opt.limit} --limit'.", f"Leave {opt.limit} out.")).startswith(
         "There is no '{opt.limit} --limit'."

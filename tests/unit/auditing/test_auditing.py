@@ -170,7 +170,7 @@ def test_groups_in_which_nothing_counts_are_counted_alike(tmp_path: Path, lacks:
     assert {one.family for one in report.families if one.figures} >= {"accuracy", "confusion", "compare", "code"}
 
 
-def test_an_unknown_family_is_refused(project: Project) -> None:
+def test_an_unknown_family_is_rejected(project: Project) -> None:
     with pytest.raises(UsageError, match="no family of figures 'accuracies'"):
         audit(project, ("accuracies",))
 

@@ -89,7 +89,7 @@ def test_a_new_run_does_not_run_it(project: Project) -> None:
 
 
 @pytest.mark.parametrize(("suite", "position", "reason"), [("base", 9, WHY), ("none", 0, WHY), ("base", 0, "  ")])
-def test_what_is_no_test_or_has_no_reason_is_refused(project: Project, suite: str, position: int, reason: str) -> None:
+def test_what_is_no_test_or_has_no_reason_is_rejected(project: Project, suite: str, position: int, reason: str) -> None:
     with pytest.raises(UsageError):
         exclude_test(project, 1, suite, position, reason=reason, by="ines")
 

@@ -16,7 +16,7 @@ def written(folder: Path, text: str | bytes) -> Path:
     return folder / "p.db"
 
 
-def test_without_a_file_there_are_defaults(tmp_path: Path) -> None:
+def test_defaults_apply_without_a_file(tmp_path: Path) -> None:
     assert load(tmp_path / "p.db") == Settings(theme=None, keymap={})
 
 
@@ -25,7 +25,7 @@ def test_theme_and_keymap_are_read(tmp_path: Path) -> None:
     assert load(written(tmp_path, text)) == Settings(theme="nord", keymap={"annotate.correct": "k,1", "app.help": "f2"})
 
 
-def test_who_suggests_types_is_read(tmp_path: Path) -> None:
+def test_the_suggester_of_types_is_read(tmp_path: Path) -> None:
     assert load(written(tmp_path, 'suggest_types = "typist"')) == Settings(suggest_types="typist")
     with pytest.raises(UsageError, match=r"workbench\.toml:suggest_types: Expected text"):
         load(written(tmp_path, "suggest_types = true"))
@@ -36,7 +36,7 @@ def test_the_policy_of_annotation_is_read(tmp_path: Path) -> None:
     assert (policy.check_rate, policy.check_minimum, policy.repeat_share) == (0, 5, 0.03)
 
 
-def test_other_tables_are_left_alone(tmp_path: Path) -> None:
+def test_other_tables_are_ignored(tmp_path: Path) -> None:
     assert load(written(tmp_path, "[verifiers.mine]\nkind = 'exact'\n")) == Settings()
 
 
@@ -59,7 +59,7 @@ def test_other_tables_are_left_alone(tmp_path: Path) -> None:
         (b"theme = '\xff'", "UTF-8"),
     ],
 )
-def test_a_wrong_file_is_refused_by_name_and_field(tmp_path: Path, text: str | bytes, part: str) -> None:
+def test_an_invalid_file_is_rejected_by_name_and_field(tmp_path: Path, text: str | bytes, part: str) -> None:
     with pytest.raises(UsageError) as caught:
         load(written(tmp_path, text))
     assert str(tmp_path / FILE_NAME) in caught.value.message
@@ -67,7 +67,7 @@ def test_a_wrong_file_is_refused_by_name_and_field(tmp_path: Path, text: str | b
     assert caught.value.exit_code == 2
 
 
-def test_a_folder_in_its_place_is_refused(tmp_path: Path) -> None:
+def test_a_folder_in_place_of_the_file_is_rejected(tmp_path: Path) -> None:
     (tmp_path / FILE_NAME).mkdir()
     with pytest.raises(UsageError, match=FILE_NAME):
         load(tmp_path / "p.db")

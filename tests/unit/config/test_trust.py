@@ -49,7 +49,7 @@ def test_nothing_is_trusted_at_first_this_machine_included(home: Path, tmp_path:
     assert not home.exists()
 
 
-def test_what_was_accepted_is_trusted_and_nothing_else(home: Path, tmp_path: Path) -> None:
+def test_only_accepted_servers_are_trusted(home: Path, tmp_path: Path) -> None:
     database = tmp_path / "p.db"
     accept(database, server())
     trust.require_grants(database, trust.grants_of({"judge": server(), "tests": server()}, {}))

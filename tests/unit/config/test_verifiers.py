@@ -61,7 +61,7 @@ sampling = { temperature = 0.4, max_tokens = 64 }
     }
 
 
-def test_without_a_file_or_an_entry_there_is_none(tmp_path: Path) -> None:
+def test_a_missing_file_or_entry_gives_no_verifier(tmp_path: Path) -> None:
     assert named_verifier(tmp_path / "p.db", "x") is None
     assert named_verifier(written(tmp_path, GOOD), "x") is None
 
@@ -91,7 +91,7 @@ def test_a_wrong_entry_is_named_by_its_field(tmp_path: Path, entry: str, part: s
 
 
 @pytest.mark.parametrize("name", ["", " ", "a b", "a\\u001b[2J", "x" * 101, "a;b", "a\\nb"])
-def test_odd_names_are_refused(tmp_path: Path, name: str) -> None:
+def test_odd_names_are_rejected(tmp_path: Path, name: str) -> None:
     found = verifiers(written(tmp_path, f'[verifiers."{name}"]\nkind = "exact"\n{GOOD}'))
     (error,) = [one for one in found.values() if isinstance(one, UsageError)]
     assert "not a valid verifier name" in error.message
@@ -141,7 +141,7 @@ def test_a_link_within_the_folder_is_followed(tmp_path: Path) -> None:
         "#" * (MOST_BYTES + 1),
     ],
 )
-def test_a_file_that_is_no_settings_is_refused_by_name(tmp_path: Path, text: str) -> None:
+def test_an_invalid_settings_file_is_rejected_by_name(tmp_path: Path, text: str) -> None:
     with pytest.raises(UsageError) as caught:
         verifiers(written(tmp_path, text))
     assert FILE_NAME in caught.value.message

@@ -70,7 +70,7 @@ def test_an_entry_is_replaced_in_place(tmp_path: Path) -> None:
         "x = 1\nx = 2\n",
     ],
 )
-def test_what_can_not_be_added_to_is_left_alone(tmp_path: Path, text: str) -> None:
+def test_an_uneditable_file_is_left_unchanged(tmp_path: Path, text: str) -> None:
     path = tmp_path / "workbench.toml"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(UsageError, match=r"workbench\.toml"):
@@ -78,7 +78,7 @@ def test_what_can_not_be_added_to_is_left_alone(tmp_path: Path, text: str) -> No
     assert path.read_text(encoding="utf-8") == text
 
 
-def test_a_name_that_is_none_is_refused(tmp_path: Path) -> None:
+def test_an_invalid_name_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="not a valid verifier name"):
         saved(tmp_path / "workbench.toml", "a b")
 
@@ -101,7 +101,7 @@ VALUES = st.recursive(
     others=st.dictionaries(KEYS, st.dictionaries(KEYS, st.text(st.characters(codec="utf-8")), max_size=3), max_size=3),
     value=st.text(st.characters(codec="utf-8")),
 )
-def test_whatever_else_is_there_means_the_same(
+def test_other_entries_keep_their_meaning(
     tmp_path_factory: pytest.TempPathFactory, before: dict[str, object], others: dict[str, object], value: str
 ) -> None:
     import tomlkit

@@ -74,7 +74,7 @@ def _untouched(victim: Path) -> object:
 
 
 @hostile
-def test_a_planted_file_is_named_and_left_alone(
+def test_a_planted_file_is_named_and_left_unchanged(
     tmp_path: Path, victim: Path, put: Callable[[Path, Path], None]
 ) -> None:
     place = tmp_path / "kept"

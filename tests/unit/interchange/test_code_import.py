@@ -80,7 +80,7 @@ def suite_counts(project: Project) -> dict[str, int]:
     return dict(rows.fetchall())
 
 
-def test_problems_and_solutions_in_one_call_make_one_data_set(project: Project) -> None:
+def test_problems_and_solutions_in_one_call_make_one_dataset(project: Project) -> None:
     report = bring(project, SOLUTIONS, PROBLEMS)
     assert (report.dataset, report.format, counts(report)) == ("code_problems", "problems", (119, 119, 0, 0))
     assert report.files
@@ -110,7 +110,7 @@ def test_one_after_the_other_is_the_same(project: Project, tmp_path: Path) -> No
     other.close()
 
 
-def test_solutions_alone_need_the_data_set_of_their_problems(project: Project, tmp_path: Path) -> None:
+def test_solutions_alone_need_the_dataset_of_their_problems(project: Project, tmp_path: Path) -> None:
     solutions = write(tmp_path / "s.jsonl", [solution(1)])
     with pytest.raises(UsageError, match="no data set contains their problems"):
         bring(project, solutions)

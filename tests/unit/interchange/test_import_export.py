@@ -175,7 +175,7 @@ def test_a_row_twice_in_a_file_is_unchanged_or_a_duplicate(project: Project, tmp
     assert [row.line for row in report.quarantine] == [3, 4]
 
 
-def test_several_files_are_one_data_set(project: Project, tmp_path: Path) -> None:
+def test_several_files_are_one_dataset(project: Project, tmp_path: Path) -> None:
     first = _file(tmp_path, [released_row(0), released_row(1)], "a.jsonl")
     second = _file(tmp_path, [released_row(1), released_row(2), released_row(0, completion="x")], "b.jsonl")
     report = import_files(project, plan_import([first, second, first]))
@@ -193,7 +193,7 @@ def test_the_swapped_and_the_corrected_file_give_the_same_content(tmp_path: Path
     assert swapped == _imported_alone(tmp_path / "right", _file(tmp_path, right, "r.jsonl"))
 
 
-def test_rows_the_other_way_round_are_refused(project: Project, tmp_path: Path) -> None:
+def test_rows_the_other_way_round_are_rejected(project: Project, tmp_path: Path) -> None:
     odd = released_row(3, answer_type="A - Numeric Values", answer_subtype="A1 - Integer")
     report = _import(
         project,
@@ -375,7 +375,7 @@ def test_labels_and_verdicts_are_tables(project: Project, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("name", ["  ", "a\x1b[31m", "a\nb", "x" * 201])
-def test_a_data_set_has_a_name_that_can_be_shown(project: Project, tmp_path: Path, name: str) -> None:
+def test_a_dataset_has_a_name_that_can_be_shown(project: Project, tmp_path: Path, name: str) -> None:
     plans = plan_import([_file(tmp_path, [{"question": "a", "answer": "b", "completion": "c"}])])
     for action in (import_files, preview_import):
         with pytest.raises(UsageError, match="not a valid data set name"):

@@ -245,7 +245,7 @@ def test_files_that_cannot_be_judged_are_reported(
         judge(*make(tmp_path))
 
 
-def test_verifiers_that_ask_model_servers_are_refused(tmp_path: Path) -> None:
+def test_verifiers_that_ask_model_servers_are_rejected(tmp_path: Path) -> None:
     source = lines(tmp_path / "in.jsonl", rows(1))
     with pytest.raises(UsageError, match="asks a model server"):
         judge(

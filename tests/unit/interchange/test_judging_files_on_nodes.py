@@ -72,7 +72,7 @@ def test_what_dies_loses_and_doubles_nothing(nodes: Nodes, tmp_path: Path) -> No
     assert target.read_bytes() == (tmp_path / "here.jsonl").read_bytes()
 
 
-def test_a_node_that_can_not_work_is_named_and_what_was_judged_stays(
+def test_a_node_that_cannot_work_is_named_and_what_was_judged_stays(
     nodes: Nodes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source = lines(tmp_path / "in.jsonl", solutions.rows(3))

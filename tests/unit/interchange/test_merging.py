@@ -194,7 +194,7 @@ def change(path: Path, *statements: str) -> None:
         (other_kind, "rules is rules here, and exact there"),
     ],
 )
-def test_another_verifier_is_refused_by_name(machines: Machines, mend: Callable[[Path], None], words: str) -> None:
+def test_another_verifier_is_rejected_by_name(machines: Machines, mend: Callable[[Path], None], words: str) -> None:
     mend(machines.shares[1])
     home = machines.copy("home", machines.shares[0])
     before = dump(home, EVERYTHING)

@@ -233,7 +233,7 @@ def test_a_chat_is_read_as_the_last_turn_of_its_speaker(project: Project, tmp_pa
 
 
 @pytest.mark.parametrize("path", ["m[99].content", "m.x", "m[", "m..0", ".m", "m[0]x", "m[99999999999].content"])
-def test_a_path_that_leads_nowhere_is_refused_in_words(project: Project, tmp_path: Path, path: str) -> None:
+def test_a_path_that_leads_nowhere_is_rejected_with_a_message(project: Project, tmp_path: Path, path: str) -> None:
     with pytest.raises(UsageError, match="there is no column"):
         taken(project, lines(tmp_path, {"m": CHAT, "answer": "4", "q": "?"}), ["question=q", f"completion={path}"])
 
@@ -271,7 +271,7 @@ def test_a_formula_without_a_value_is_no_verdict(project: Project, tmp_path: Pat
 
 
 @pytest.mark.parametrize("damage", ["cut", "empty", "zip", "wide", "no header"])
-def test_a_spreadsheet_that_is_none_is_refused_in_words(project: Project, tmp_path: Path, damage: str) -> None:
+def test_a_spreadsheet_that_is_none_is_rejected_with_a_message(project: Project, tmp_path: Path, damage: str) -> None:
     header = [] if damage == "no header" else HEADER
     file = sheet(tmp_path, [] if damage in ("empty", "no header") else [[*ROWS[0], "x"]], header)
     if damage == "cut":
@@ -329,7 +329,7 @@ def test_a_kept_column_can_be_filtered(project: Project, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("field", ["column:levl", "column:", "column:\"'; DROP TABLE completions; --"])
-def test_a_column_that_nobody_has_is_refused_in_words(project: Project, tmp_path: Path, field: str) -> None:
+def test_a_column_that_nobody_has_is_rejected_with_a_message(project: Project, tmp_path: Path, field: str) -> None:
     taken(project, lines(tmp_path, *LEVELS), [])
     with pytest.raises(UsageError, match=r"No item has a column|is not a valid condition|Unknown field"):
         chosen(project, f"{field}=x")

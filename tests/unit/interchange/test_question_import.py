@@ -234,7 +234,7 @@ def test_types_are_taken_the_right_way_round(project: Project, tmp_path: Path) -
         pytest.param({"format": "questions", "columns": {"gold": "answer"}}, "such a file has no gold", id="gold"),
     ],
 )
-def test_what_does_not_go_together_is_refused(tmp_path: Path, options: dict[str, Any], message: str) -> None:
+def test_what_does_not_go_together_is_rejected(tmp_path: Path, options: dict[str, Any], message: str) -> None:
     file = write(tmp_path / "p.jsonl", [{"question": "1?", "answer": "1"}])
     with pytest.raises((UsageError, FormatError), match=message):
         plan_import([file], **options)

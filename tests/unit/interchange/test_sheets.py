@@ -131,7 +131,7 @@ def test_each_row_may_be_one_verdict(project: Project, tmp_path: Path) -> None:
         ([], "no header row"),
     ],
 )
-def test_a_table_that_says_nothing_is_refused_in_words(
+def test_a_table_that_says_nothing_is_rejected_with_a_message(
     project: Project, tmp_path: Path, rows: Rows, message: str
 ) -> None:
     with pytest.raises(FormatError, match=message):

@@ -140,7 +140,7 @@ def test_it_means_the_same_wherever_items_are_chosen(project: Project, tmp_path:
         ({"format": "workbench", "where": ("gold=correct",)}, "the whole database"),
     ],
 )
-def test_what_makes_no_sense_is_refused(judged: Project, tmp_path: Path, asked: Any, message: str) -> None:
+def test_what_makes_no_sense_is_rejected(judged: Project, tmp_path: Path, asked: Any, message: str) -> None:
     with pytest.raises(UsageError) as refused:
         export(judged, ExportOptions(file=tmp_path / "out", **{"format": "sft", **asked}))
     assert message in str(refused.value)

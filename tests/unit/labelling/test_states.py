@@ -239,7 +239,7 @@ def one_label(tmp_path: Path) -> Iterator[Project]:
         "ON CONFLICT DO UPDATE SET verdict = 'incorrect'",
     ],
 )
-def test_label_events_can_not_be_changed(one_label: Project, statement: str) -> None:
+def test_label_events_cannot_be_changed(one_label: Project, statement: str) -> None:
     with pytest.raises(sqlite3.IntegrityError, match="append-only"), one_label.database.write() as connection:
         connection.execute(statement)
     assert [row[6:8] for row in dump(one_label, "label_events")] == [(1, "correct")]

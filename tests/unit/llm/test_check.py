@@ -164,7 +164,7 @@ async def test_what_is_tried_is_what_will_be_sent() -> None:
         ("Something else", "Check base_url"),
     ],
 )
-async def test_a_field_that_is_refused_names_the_option(words: str, advice: str) -> None:
+async def test_a_field_that_is_rejected_names_the_option(words: str, advice: str) -> None:
     with scripted(replying(Scripted(400, body={"error": {"message": words}}))) as server:
         found = await findings(server.url)
     assert advice in texts_of(found, "problem")

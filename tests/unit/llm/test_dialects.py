@@ -202,7 +202,7 @@ def test_raw_scores_can_be_requested(task: Task, activate: bool) -> None:
     assert json.loads(build(PROFILES["vllm"], "m", request).body)["use_activation"] is activate
 
 
-def test_a_call_that_a_server_does_not_have_is_refused() -> None:
+def test_a_call_that_a_server_does_not_have_is_rejected() -> None:
     with pytest.raises(CallFailed, match="leave activation out"):
         endpoint("sglang").prepare(Scoring(task="classify", texts=("a",), activate=False), 0)
     assert json.loads(build(PROFILES["sglang"], "m", Scoring(task="classify", texts=("a",))).body)["text"] == ["a"]

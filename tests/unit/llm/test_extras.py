@@ -43,7 +43,7 @@ async def body_of(options: dict[str, str], chat: Chat = CHAT) -> dict[str, Any]:
     return found
 
 
-async def test_fields_of_ones_own_go_before_all_others() -> None:
+async def test_custom_fields_override_all_others() -> None:
     extra = {"chat_template_kwargs": {"enable_thinking": False}, "temperature": 0.3, "min_p": 0.1}
     body = await body_of({"extra_body": json.dumps(extra)})
     assert {name: body[name] for name in extra} == extra
@@ -131,7 +131,7 @@ def test_the_identity_includes_fields_but_not_key_locations() -> None:
         ({"api_key_file": "a\nb"}, "api_key_file: must be one line"),
     ],
 )
-def test_what_cannot_be_sent_is_refused_at_its_option_without_repeating_a_secret(
+def test_what_cannot_be_sent_is_rejected_at_its_option_without_repeating_a_secret(
     options: dict[str, str], wrong: str
 ) -> None:
     with pytest.raises(ValueError, match="^" + wrong.replace("$", r"\$").replace("{", r"\{")) as caught:

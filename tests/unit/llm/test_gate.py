@@ -138,7 +138,7 @@ def good_round(gate: Gate) -> None:
         gate.succeeded(0, Usage())
 
 
-def test_the_limit_doubles_until_it_is_refused_then_creeps() -> None:
+def test_the_limit_doubles_until_it_is_rejected_then_creeps() -> None:
     clock = HeldClock()
     gate = Gate(Limits(concurrency=100), INITIAL_CONCURRENCY, [], clock)
     seen = [gate.limit]

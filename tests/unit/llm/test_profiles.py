@@ -54,7 +54,7 @@ def test_any_text_gets_a_guess_and_is_taken_or_refused(text: str) -> None:
         assert str(error).startswith("base_url: ")  # noqa: PT017
 
 
-def test_an_unknown_profile_is_refused_with_the_known_ones() -> None:
+def test_an_unknown_profile_is_rejected_with_the_known_ones() -> None:
     with pytest.raises(ValueError, match="openai-compatible"):
         profile_named("gpt")
 

@@ -104,7 +104,7 @@ def test_a_provider_specific_dialect_cannot_be_overridden() -> None:
         server_from({"base_url": "https://api.openai.com/v1", "model": "gpt-5", "api": "batches"})
 
 
-def test_a_setting_it_has_no_field_for_is_refused() -> None:
+def test_a_setting_it_has_no_field_for_is_rejected() -> None:
     with pytest.raises(ValueError, match="seed: it can't be sent to OpenAI for the model 'gpt-4o'"):
         LlmJudge(base_url="https://api.openai.com/v1", model="gpt-4o", api="responses", seed="3")
 
@@ -141,7 +141,7 @@ async def test_a_length_below_the_least_is_sent_as_that() -> None:
     assert (await received_of(chat_of("q", 10), max_tokens_field="max_tokens")).body["max_tokens"] == 10
 
 
-async def test_fields_of_ones_own_go_into_the_objects_that_are_there() -> None:
+async def test_custom_fields_are_merged_into_existing_objects() -> None:
     schema = {"name": "verdict", "strict": True, "schema": {"type": "object"}}
     extra = {
         "reasoning": {"summary": "auto"},

@@ -109,7 +109,7 @@ async def test_a_proxy_is_used_only_if_configured(
 
 
 @pytest.mark.skipif(which("openssl") is None, reason="makes a certificate")
-async def test_authorities_of_ones_own_are_trusted_where_they_were_named(tmp_path: Path) -> None:
+async def test_custom_certificate_authorities_are_trusted_if_configured(tmp_path: Path) -> None:
     key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
     made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost", "-days", "2"]
     made += ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(key), "-out", str(certificate)]

@@ -34,7 +34,7 @@ def test_an_address_is_taken_as_it_is(url: str) -> None:
         "http://x/" + "a" * 70_000,
     ],
 )
-def test_a_wrong_address_is_refused_without_being_repeated(url: str) -> None:
+def test_a_wrong_address_is_rejected_without_being_repeated(url: str) -> None:
     with pytest.raises(UsageError, match="base_url") as caught:
         caller_of(url)
     assert "pw" not in str(caught.value)

@@ -281,7 +281,7 @@ def test_a_significant_cell_is_not_called_chance(q: float, delta: float, chance:
     assert conclusion(replace(report, rows=rows))[-1].endswith("(not significant).") is chance
 
 
-def test_no_table_marks_what_its_sentence_calls_chance(tmp_path: Path) -> None:
+def test_marks_in_the_table_agree_with_the_sentence(tmp_path: Path) -> None:
     """One of sixty sources with twelve of twenty items right: too little for an interval so wide, enough for a test."""
     rows = [
         row | {"gold": True, "source": f"s{number // 20}", "question_id": f"q{number}"}
@@ -372,7 +372,7 @@ def test_notes_name_the_significant_cells(project: Project) -> None:
     assert "none has q" in " ".join(accuracy(project, by="domain", verifiers=("good",)).notes)
 
 
-def test_without_gold_the_notes_say_so(tmp_path: Path) -> None:
+def test_missing_gold_is_noted(tmp_path: Path) -> None:
     report = accuracy(make_project(tmp_path, [{"completion_id": "c"}]), by="type")
     assert report.notes == ("None of these items has gold by “final”: there are no metrics.",)
     assert {row.verifier for row in report.rows} == set(BASELINES)

@@ -119,7 +119,7 @@ def test_the_text_states_how_q_was_computed() -> None:
     assert "permutation by question (8 still by a normal distribution), after Benjamini and Hochberg over 9" in rough
 
 
-def test_csv_has_full_precision_and_empty_cells_for_what_is_undefined() -> None:
+def test_csv_has_full_precision_and_empty_undefined_cells() -> None:
     (everything, cell, _) = csv.DictReader(io.StringIO(accuracy_as(FULL, TableForm(format="csv"))))
     assert (everything["macro"], everything["macro_over"], everything["selection_judge"]) == ("0.4", "subtype", "1")
     assert (cell["delta"], cell["q"], cell["macro"], cell["fnr"]) == ("-0.03125", "1e-05", "", "")

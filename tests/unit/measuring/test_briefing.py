@@ -357,7 +357,7 @@ def test_a_missing_interval_is_explained_in_words(tmp_path: Path) -> None:
     )
 
 
-def test_without_types_there_is_no_cell(tmp_path: Path) -> None:
+def test_untyped_items_have_no_weakest_cell(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(6))
     judge(project, "rules", dict.fromkeys(range(1, 7), Outcome.CORRECT))
     assert "weakest-cell" not in sentences(project)

@@ -99,7 +99,7 @@ def test_only_common_steps_are_compared_and_seeds_are_averaged(project: Project,
     assert [point.score for point in report.points] == pytest.approx([(0.6 + 0.8) / 2, 0.5])
 
 
-def test_without_a_common_step_there_is_nothing_to_compare(project: Project, tmp_path: Path) -> None:
+def test_verifiers_without_a_common_step_are_not_compared(project: Project, tmp_path: Path) -> None:
     report = reported(project, tmp_path, [line("best", 1, step=1), line("middle", 2, step=2)])
     found = row(report, "sums")
     assert (found.verifiers, found.spearman.coefficient) == (0, None)

@@ -138,7 +138,7 @@ def test_no_metric_is_nan(project: Project) -> None:
     assert "nan" not in family_text(family(project))
 
 
-def test_a_difference_that_one_test_alone_would_find_is_none_among_three(tmp_path: Path) -> None:
+def test_a_difference_significant_alone_may_not_be_among_three(tmp_path: Path) -> None:
     project = make_project(tmp_path, [{"gold": False} for _ in range(40)])
     for name, wrong in (("best", 0), ("as-good", 1), ("worse", 6)):
         add_run(project, name, {item: OutcomeCode(int(item <= wrong)).outcome for item in range(1, 41)})
@@ -149,7 +149,7 @@ def test_a_difference_that_one_test_alone_would_find_is_none_among_three(tmp_pat
     assert report.groups == [["best", "as-good", "worse"]]
 
 
-def test_words_for_a_family_in_which_all_differ(tmp_path: Path) -> None:
+def test_the_text_of_a_family_in_which_all_differ(tmp_path: Path) -> None:
     project = make_project(tmp_path, [{"gold": False} for _ in range(60)])
     for place, name in enumerate(("none", "half", "all")):
         add_run(project, name, {item: OutcomeCode(int(item <= 30 * place)).outcome for item in range(1, 61)})

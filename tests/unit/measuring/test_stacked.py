@@ -91,7 +91,7 @@ def test_arrays_and_items_agree(found: list[Stage], rows: list[Row]) -> None:
         assert {f"v{who}" for who in np.flatnonzero(together.asked[:, number])} == set(asked)
 
 
-def test_an_item_whose_next_stage_has_no_verdict_has_none() -> None:
+def test_an_item_without_a_verdict_of_its_next_stage_has_none() -> None:
     items = stack_items(("first", "last"), [[1, 0, -1, 2], [-1, -1, 1, 0]])
     found = items.through(read_stages("first:correct, last"))
     assert found.outcome.tolist() == [1, -1, -1, 0]

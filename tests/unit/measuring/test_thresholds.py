@@ -161,7 +161,7 @@ def test_an_unknown_verifier_in_the_split_is_rejected(project: Project) -> None:
         fit(project, "rm", on=(parse_condition("verdict:nobody=correct"),))
 
 
-def test_a_question_whose_other_rows_lack_gold_is_in_one_part(tmp_path: Path) -> None:
+def test_a_question_with_rows_without_gold_is_in_one_part(tmp_path: Path) -> None:
     rows = [
         {"question_id": f"q{n // 2}", "gold": n % 4 == 0 if n % 2 == 0 else None, "model": f"m{n % 2}"}
         for n in range(40)

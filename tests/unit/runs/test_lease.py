@@ -77,7 +77,7 @@ def acquired(project: Project) -> Lease:
     return lease
 
 
-def test_a_living_runner_is_left_alone(project: Project, sleeper: subprocess.Popen[bytes]) -> None:
+def test_a_living_runner_is_left_unchanged(project: Project, sleeper: subprocess.Popen[bytes]) -> None:
     assert Lease.acquire(project.database) is None
     assert runner_pid(project) == sleeper.pid
 

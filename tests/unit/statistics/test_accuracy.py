@@ -217,7 +217,7 @@ def test_baselines_know_nothing_whatever_their_accuracy(protocol: Protocol3) -> 
     assert all(row.coverage == 1 and row.n == 1000 for row in rows)
 
 
-def test_items_without_a_question_or_of_other_length_are_refused() -> None:
+def test_items_without_a_question_or_of_other_length_are_rejected() -> None:
     values = np.array([1, 0])
     with pytest.raises(ValueError, match="question"):
         AccuracyColumns(outcome=values, gold=values, question=np.array([3, -1]))

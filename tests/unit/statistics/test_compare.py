@@ -289,7 +289,7 @@ def test_doubling_every_item_inside_its_question_leaves_the_standard_error() -> 
     assert twice.ci == pytest.approx(once.ci)
 
 
-def test_a_comparison_on_no_items_is_refused() -> None:
+def test_a_comparison_on_no_items_is_rejected() -> None:
     nothing = np.array([], dtype=bool)
     with pytest.raises(ValueError, match="no items"):
         compare(quadrants(nothing, nothing), np.array([], dtype=np.int64))

@@ -86,12 +86,12 @@ def test_groups_counted_together_equal_groups_counted_alone(rows: list[tuple[int
     ("outcome", "gold", "group", "named"),
     [(4, 0, 0, "outcomes"), (0, 2, 0, "gold"), (0, -2, 0, "gold"), (0, 0, 1, "group"), (0, 0, -1, "group")],
 )
-def test_values_outside_their_range_are_refused(outcome: int, gold: int, group: int, named: str) -> None:
+def test_values_outside_their_range_are_rejected(outcome: int, gold: int, group: int, named: str) -> None:
     with pytest.raises(ValueError, match=named):
         tally(np.array([outcome]), np.array([gold]), np.array([group]), 1)
 
 
-def test_arrays_of_different_length_are_refused() -> None:
+def test_arrays_of_different_length_are_rejected() -> None:
     with pytest.raises(ValueError, match="length"):
         count(OUTCOMES, GOLD[:-1], "forced")
 

@@ -67,6 +67,6 @@ def test_by_hand() -> None:
 
 
 @pytest.mark.parametrize("found", [[(0.1, True), (0.2, True)], [(0.1, False)]])
-def test_a_missing_class_is_refused(found: Rows) -> None:
+def test_a_missing_class_is_rejected(found: Rows) -> None:
     with pytest.raises(ValueError, match="correct and incorrect"):
         fitted(found, "accuracy")

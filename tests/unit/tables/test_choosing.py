@@ -70,6 +70,6 @@ def test_an_unknown_column_gets_a_suggestion() -> None:
         {"format": "latex", "label": "ä"},
     ],
 )
-def test_what_does_not_go_together_is_refused(options: dict[str, Any]) -> None:
+def test_incompatible_options_are_rejected(options: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
         TableForm(**options)

@@ -16,6 +16,6 @@ def test_a_file_is_written_next_to_the_database_without_overwriting(tmp_path: Pa
     assert (first.read_text("utf-8"), second.read_text("utf-8")) == ("a\n", "b\n")
 
 
-def test_what_can_not_be_written_is_an_error_that_says_where(tmp_path: Path) -> None:
+def test_a_failed_write_is_an_error_with_its_path(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="It was not written"):
         write_next_to(tmp_path / "nowhere" / "p.db", "errors", ".csv", "a")

@@ -100,13 +100,13 @@ def test_any_text_is_text(data: str) -> None:
     assert found.attributes == {"title"}
 
 
-def test_a_long_text_is_cut_and_says_so() -> None:
+def test_a_long_text_is_truncated_with_a_note() -> None:
     page = html(document("a" * 1_000_000))
     assert "[… 996,000 characters cut …]" in page
     assert len(page) < 200_000
 
 
-def test_the_page_allows_itself_its_own_style_and_nothing_else() -> None:
+def test_the_page_policy_allows_only_its_own_style() -> None:
     page = html(document("x"))
     style = re.search(r"<style>(.*)</style>", page, re.DOTALL)
     policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)

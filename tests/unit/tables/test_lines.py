@@ -24,7 +24,7 @@ def test_a_drawing_has_a_line_a_series_and_a_dot_a_value() -> None:
     assert ">100<" in drawn
 
 
-def test_counts_have_an_axis_of_their_own() -> None:
+def test_counts_have_a_separate_axis() -> None:
     counts = Lines(caption="c", x_label="x", ticks=("1",), series=(Series("n", (2_000.0,)),), shares=False)
     assert ">2,000<" in str(drawing(counts))
     assert text_plot(counts) == "n\n  1    2,000  " + "█" * 40
@@ -33,7 +33,7 @@ def test_counts_have_an_axis_of_their_own() -> None:
     assert text_plot(nothing) == ""
 
 
-def test_text_has_every_figure_and_no_control_characters() -> None:
+def test_text_has_every_value_and_no_control_characters() -> None:
     text = text_plot(PLOT)
     assert text.splitlines()[:4] == ["a & b", f"  0    100.0  {'█' * 40}", f"  1     50.0  {'█' * 20}", "  2        –"]
     assert "\x1b" not in text

@@ -36,7 +36,7 @@ def test_every_plot_has_the_same_bytes_each_time_in_each_format(name: str) -> No
     assert b"<script" not in first["svg"]
 
 
-def test_what_a_person_has_set_for_their_plots_changes_nothing() -> None:
+def test_user_settings_of_matplotlib_change_nothing() -> None:
     import matplotlib as mpl
 
     before = draw_picture(PICTURES["scatter"], ["svg"])
@@ -76,7 +76,7 @@ def test_every_dot_and_line_has_its_name_in_the_legend(name: str) -> None:
         assert [text.get_text().strip() for text in legend.get_texts()] == [name, "rules"]
 
 
-def test_without_matplotlib_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_matplotlib_is_reported_with_its_installation(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(UsageError, match=r"not installed.*verifier-workbench\[figures\]"):
         require_matplotlib()

@@ -45,7 +45,7 @@ def test_a_column_that_is_not_there_leaves_neither_heading_nor_cell() -> None:
     assert "interval" not in aligned_rows(columns(intervals=False), RULES)
 
 
-def test_every_writer_takes_the_same_table() -> None:
+def test_every_writer_accepts_the_same_table() -> None:
     found = table("Rules", columns(intervals=False), RULES)
     assert plain_table(found).splitlines()[2:] == [
         "                 right",
@@ -68,12 +68,12 @@ def test_a_list_has_words_to_the_left_and_shows_control_characters() -> None:
     assert aligned_rows(declared, RULES) == "    n  rule\n1,200  numbers\n    3  ␛words"
 
 
-def test_a_column_of_its_own_kind_says_how_it_is_shown() -> None:
+def test_a_custom_column_defines_its_format() -> None:
     share: Columns[Rule] = [column("share", lambda rule: rule.n / 2_400, "{:.0%}".format, words=True)]
     assert cells(share, RULES[0]) == ("50%",)
 
 
-def test_a_cell_says_what_it_means_and_what_rows_are_sorted_by() -> None:
+def test_a_cell_has_its_meaning_and_sort_key() -> None:
     def doubted(rule: Rule) -> Tone:
         return "warning" if rule.accuracy is None else ""
 

@@ -193,7 +193,7 @@ def closed(monkeypatch: pytest.MonkeyPatch, stack: tuple[Path, ScriptedServer, t
 
 @pytest.mark.few(4)
 @pytest.mark.filterwarnings("ignore:.*never probed")
-def test_a_stack_judges_and_asks_only_for_what_reaches_its_judge(
+def test_a_stack_calls_its_judge_only_for_deferred_items(
     harness: Harness, stack: tuple[Path, ScriptedServer, threading.Event]
 ) -> None:
     database, model, _ = stack
@@ -217,7 +217,7 @@ def test_a_stack_judges_and_asks_only_for_what_reaches_its_judge(
 
 @pytest.mark.few(4)
 @pytest.mark.filterwarnings("ignore:.*never probed")
-def test_what_has_no_verdict_by_the_deadline_pays_what_is_undecided(
+def test_a_missed_deadline_gets_the_undecided_reward(
     harness: Harness, stack: tuple[Path, ScriptedServer, threading.Event]
 ) -> None:
     database, _, go_on = stack
@@ -260,7 +260,7 @@ def test_fields_next_to_the_tests_are_used() -> None:
     assert asyncio.run(judged(task, Trace(HALF))) == pytest.approx(0.1)
 
 
-def test_a_setting_that_is_none_here_is_refused() -> None:
+def test_an_unknown_setting_is_rejected() -> None:
     with pytest.raises(UsageError, match="no setting 'reference'"):
         judging_by("rules", {"reference": "answer"})
     with pytest.raises(UsageError, match="no verifier named 'nothing'"):
@@ -272,7 +272,7 @@ def test_a_setting_that_is_none_here_is_refused() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*never probed")
-def test_where_no_call_can_succeed_no_number_is_made_up(tmp_path: Path) -> None:
+def test_failing_calls_raise_instead_of_inventing_a_reward(tmp_path: Path) -> None:
     judge = Judging(
         "llm-judge",
         options={"base_url": "http://127.0.0.1:9/v1", "model": "m", "max_calls": "0"},

@@ -21,7 +21,9 @@ def probed(path: Path, kind: str) -> RewardVerifier:
     return load_reward_verifier(kind, database=path)
 
 
-def test_what_accepted_empty_answers_is_not_recommended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_verifier_that_accepted_empty_answers_is_not_recommended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     install_plugin(tmp_path, monkeypatch)
     project = make_project(tmp_path, numbered(4))
     project.close()
@@ -42,7 +44,7 @@ def test_a_verifier_that_accepted_no_probe_has_no_warning(tmp_path: Path) -> Non
     assert found.probe.accepted["P1"] == 0.0
 
 
-def test_without_a_project_there_is_nothing_to_look_up() -> None:
+def test_without_a_project_no_probes_are_looked_up() -> None:
     found = load_reward_verifier("exact")
     assert (found.name, found.probe, found.warnings) == ("exact", None, ())
 
@@ -50,7 +52,7 @@ def test_without_a_project_there_is_nothing_to_look_up() -> None:
 OPTIONS = {"base_url": "http://localhost:9/v1", "model": "m"}
 
 
-def test_what_asks_servers_takes_a_database(tmp_path: Path) -> None:
+def test_a_server_verifier_needs_a_database(tmp_path: Path) -> None:
     make_project(tmp_path).close()
     assert (
         load_reward_verifier("llm-judge", OPTIONS, tmp_path / "p.db", trust=True, asking=True).database
@@ -65,7 +67,7 @@ def test_what_asks_servers_takes_a_database(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["answer-type", "pairwise", "llm-judge"])
-def test_what_judges_no_completion_here_is_refused(tmp_path: Path, kind: str) -> None:
+def test_a_verifier_of_no_completions_is_rejected(tmp_path: Path, kind: str) -> None:
     project = make_project(tmp_path)
     project.close()
     with pytest.raises(UsageError):

@@ -44,7 +44,7 @@ async def test_the_urgent_go_first() -> None:
     assert found == ["first", "usual", "usual too", "last"]
 
 
-async def test_who_goes_away_takes_no_place_along() -> None:
+async def test_a_departing_client_releases_its_place() -> None:
     line, done = FairLine(1), list[str]()
     held = asyncio.Event()
 

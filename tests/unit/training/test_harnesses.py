@@ -38,7 +38,7 @@ def test_the_cases_are_of_every_kind() -> None:
     assert {"correct", "incorrect", "abstain"} == set(words)
 
 
-def test_every_library_sees_what_judge_says(written: dict[str, Any]) -> None:
+def test_every_library_gets_the_verdicts_of_judge(written: dict[str, Any]) -> None:
     verdicts = [workbench.judge(one["answer"], one["completion"], one["question"]) for one in CASES]
     assert written["rows"] == [judging_by("rules").figures([verdict]) for verdict in verdicts]
 
@@ -48,7 +48,7 @@ def test_every_library_has_solutions_run_against_tests(written: dict[str, Any]) 
 
 
 @pytest.mark.parametrize("name", ["inspect_ai", "verifiers"])
-def test_a_library_s_log_says_what_was_compared_and_why(name: str) -> None:
+def test_library_logs_have_the_comparison_and_reason(name: str) -> None:
     written = read(name)
     assert written["answers"][:3] == ["42", "43", None]
     assert written["reasons"][:3] == ["text_equal", "number", "no_answer_found"]
@@ -58,7 +58,7 @@ def test_inspect_s_choices_are_part_of_the_question_and_all_its_targets_are_mean
     assert [row["acc"] for row in read("inspect_ai")["options"]] == [1.0, 1.0, 0.0]
 
 
-def test_every_library_counts_what_is_undecided_and_never_as_correct(written: dict[str, Any]) -> None:
+def test_every_library_counts_undecided_items_and_never_as_correct(written: dict[str, Any]) -> None:
     undecided = [row for row in written["rows"] if row["undecided"]]
     assert len(undecided) > 1
     assert {row["acc"] for row in undecided} == {0.0}
@@ -67,7 +67,7 @@ def test_every_library_counts_what_is_undecided_and_never_as_correct(written: di
             assert found[name] == pytest.approx(fmean(row[name] for row in written["rows"]))
 
 
-def test_the_rollouts_of_verifiers_end_well_whatever_the_reply() -> None:
+def test_rollouts_of_verifiers_succeed_for_any_reply() -> None:
     assert read("verifiers")["ok"] == [True] * len(CASES)
 
 
@@ -113,7 +113,7 @@ def test_the_shown_call_answers_as_shown(document: str, capsys: pytest.CaptureFi
     assert capsys.readouterr().out == example.rsplit("# ", 1)[1]
 
 
-def test_what_is_shown_of_a_library_is_what_was_run_with_it() -> None:
+def test_the_documented_code_is_the_code_that_was_run() -> None:
     for name in PEERS:
         assert read(name)["made_with"] == PEERS[name]
         assert f"{PEERS[name][0].replace('==', ' ').replace('[math]', '')}" in DOCUMENT.replace("\n", " ")

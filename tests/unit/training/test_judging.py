@@ -30,7 +30,7 @@ def test_a_completion_is_judged(reference: str | float, completion: str, outcome
     assert workbench.judge(reference, completion).outcome.word == outcome
 
 
-def test_the_verdict_says_what_was_compared_and_why() -> None:
+def test_the_verdict_has_the_comparison_and_reason() -> None:
     verdict = workbench.judge("42", r"6·7, so \boxed{42}", question="What is 6·7?")
     assert (verdict.reference_final, verdict.candidate_final) == ("42", "42")
     assert (verdict.reason, verdict.rule) == ("text_equal", "text.exact")
@@ -81,12 +81,12 @@ def test_the_question_and_the_type_are_heeded() -> None:
         (("1", "x", "", "B"), r"no answer subtype 'B'"),
     ],
 )
-def test_what_is_no_text_is_named(arguments: tuple[object, ...], message: str) -> None:
+def test_a_non_text_argument_is_named(arguments: tuple[object, ...], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         workbench.judge(*arguments)  # type: ignore[arg-type]
 
 
-def test_what_is_undecided_is_not_correct_and_counted() -> None:
+def test_undecided_items_are_not_correct_and_counted() -> None:
     figures = judging_by("rules").figures
     right, wrong, undecided = (workbench.judge("42", reply) for reply in (r"\boxed{42}", r"\boxed{41}", ""))
     assert figures([right]) == {"acc": 1.0, "undecided": 0.0}
@@ -95,7 +95,7 @@ def test_what_is_undecided_is_not_correct_and_counted() -> None:
     assert figures([right, wrong, undecided, right]) == {"acc": 0.5, "undecided": 0.25}
 
 
-def test_a_program_that_judges_ends_by_itself_and_says_nothing() -> None:
+def test_a_program_that_judges_exits_silently() -> None:
     code = r'import workbench; print(workbench.judge("x", r"\boxed{\int_0^1 f(x) dx}").outcome.word)'
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE_S, check=True)
     assert (done.stdout.strip() in ("abstain", "incorrect"), done.stderr) == (True, "")

@@ -56,7 +56,7 @@ def counts(path: Path) -> tuple[int, str]:
 
 
 @pytest.mark.filterwarnings("ignore:.*never probed")
-def test_a_stack_asks_its_judge_for_what_its_rules_leave(project: Project) -> None:
+def test_a_stack_sends_its_judge_only_deferred_items(project: Project) -> None:
     def answer(received: Received) -> str:
         return YES if "good" in received.raw.decode() else "Final Judgment: No"
 
@@ -150,7 +150,7 @@ def test_a_journal_is_one_process_s(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("kind", "message"), [("stack", "project"), ("pairwise", "judges no completions")])
-def test_what_can_t_be_made_of_options_alone_is_refused(tmp_path: Path, kind: str, message: str) -> None:
+def test_a_verifier_that_needs_a_project_is_rejected(tmp_path: Path, kind: str, message: str) -> None:
     options = {"stages": "rules"} if kind == "stack" else {"base_url": "http://localhost:9/v1", "model": "m"}
     with pytest.raises(UsageError, match=message):
         workbench.reward(kind, options=options, journal=tmp_path / "c.db")

@@ -222,7 +222,7 @@ def state(executor: SolutionExecutor) -> tuple[str, bool]:
     return executor.state, executor.trouble is not None
 
 
-def test_nobody_waits_for_ever_when_it_is_closed(nodes: Nodes) -> None:
+def test_closing_releases_all_waiting_clients(nodes: Nodes) -> None:
     executor = SolutionExecutor(verifier(timeout="60"), cluster=ClusterUse(address="ray"))
     hanging = VerifierInput(item=0, question="", reference=TRUTH, completion="while True: pass")
     jobs = executor.jobs([hanging] * 9)
@@ -238,7 +238,7 @@ def test_nobody_waits_for_ever_when_it_is_closed(nodes: Nodes) -> None:
     assert not [thread for thread in threading.enumerate() if thread.name == "workbench-tests"]
 
 
-def test_nodes_that_die_while_nobody_asks_are_replaced(nodes: Nodes) -> None:
+def test_nodes_that_die_while_idle_are_replaced(nodes: Nodes) -> None:
     use = ClusterUse(address="ray")
     with closing(SolutionExecutor(verifier(), cluster=use)) as executor:
         assert results_of(executor.judge(items(8, hostile=False)))[0][0] is Outcome.CORRECT
@@ -250,7 +250,7 @@ def test_nodes_that_die_while_nobody_asks_are_replaced(nodes: Nodes) -> None:
         ]
 
 
-def test_what_runs_no_solutions_does_not_go_to_nodes() -> None:
+def test_items_without_solutions_are_judged_locally() -> None:
     with pytest.raises(UsageError, match="'rules' runs no solutions"):
         RewardVerifier(**{**_fields(load_reward_verifier("rules")), "cluster": ClusterUse(address="ray")})
 
@@ -259,7 +259,7 @@ def _fields(found: RewardVerifier) -> dict[str, Any]:
     return {name: getattr(found, name) for name in found.__struct_fields__}
 
 
-async def test_a_line_that_widens_lets_in_who_waits() -> None:
+async def test_a_longer_queue_admits_waiting_clients() -> None:
     line, inside = FairLine(1), list[int]()
 
     async def enter(number: int) -> None:

@@ -50,7 +50,7 @@ def figures(report: Any) -> Any:
 
 
 @pytest.mark.soak
-def test_a_served_stack_says_which_stage_let_a_probe_in(project: Project) -> None:
+def test_a_served_stack_names_the_stage_that_accepted_a_probe(project: Project) -> None:
     with scripted(answer) as first, scripted(lambda _: "Final Judgment: Yes") as last:
         judges = "".join(
             f'[verifiers.{name}]\nkind = "llm-judge"\nmodel = "{name}"\nbase_url = "{one.url}"\n'
@@ -78,7 +78,7 @@ def test_a_served_stack_says_which_stage_let_a_probe_in(project: Project) -> Non
         assert here.at is UNSET
 
 
-def test_the_command_probes_what_a_server_serves(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_probes_the_verifier_of_a_server(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REWARD_TOKEN", "x" * 24)
     with launched(project.path.parent, "--verifier", "rules", "--token-env", "REWARD_TOKEN") as server:
         given = ["probe", project.path, "rules", "--at", server.url, "--limit", 3, "--family", "P1"]
@@ -93,7 +93,7 @@ def test_the_command_probes_what_a_server_serves(project: Project, monkeypatch: 
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize(("name", "options"), [("exact", {}), ("rules", {"form": "any"})])
-def test_a_server_of_another_verifier_is_refused(project: Project, name: str, options: dict[str, str]) -> None:
+def test_a_server_of_another_verifier_is_rejected(project: Project, name: str, options: dict[str, str]) -> None:
     with launched(project.path.parent, "--verifier", "rules") as server:
         sent = planned(project, name, **options)
         with pytest.raises(UsageError, match=rf"{server.url} serves rules .* which is not '{name}'"):
@@ -101,7 +101,7 @@ def test_a_server_of_another_verifier_is_refused(project: Project, name: str, op
 
 
 @pytest.mark.parametrize("url", ["localhost:8100", "ftp://localhost", "http://", "http://[", "http://h:x", ""])
-def test_what_is_no_address_is_refused(url: str) -> None:
+def test_an_invalid_address_is_rejected(url: str) -> None:
     with pytest.raises(UsageError, match="not a valid server address"):
         RewardClient(url)
 

@@ -96,7 +96,7 @@ def test_the_question_is_the_prompt_unless_there_is_a_column() -> None:
         ({"answer": ["2"], "completions": None}, "completions must be a list"),
     ],
 )
-def test_what_can_t_be_judged_is_named(rules: Reward, columns: dict[str, Any], message: str) -> None:
+def test_rows_that_cannot_be_judged_are_named(rules: Reward, columns: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         rules(**{"prompts": ["q"], "completions": ["x"], **columns})
 
@@ -127,7 +127,7 @@ def test_trl_gets_extra_columns_and_metrics_on_request(rules: Reward) -> None:
     assert rules.__name__ == "workbench:rules"
 
 
-def test_what_a_frame_lacks_is_no_reference(rules: Reward) -> None:
+def test_a_missing_value_of_a_frame_is_no_reference(rules: Reward) -> None:
     """A model that writes "nan" must not be right wherever a frame has no reference."""
     missing = float("nan")
     columns: dict[str, Any] = {"completions": [r"\boxed{nan}", r"\boxed{2}"], "answer": [missing, 2.0]}
@@ -153,7 +153,7 @@ def test_a_reward_is_finite(wrong: float) -> None:
         workbench.reward("exact", undecided=wrong)
 
 
-def test_the_verifier_s_own_score_on_request() -> None:
+def test_the_score_of_the_verifier_on_request() -> None:
     columns: dict[str, Any] = {"prompts": ["q"], "completions": ["the cat sat on the mat"], "answer": ["the cat sat"]}
     assert workbench.reward("chrf")(**columns) == [1.0]
     (score,) = workbench.reward("chrf", own_score=True)(**columns)
@@ -202,7 +202,7 @@ def test_openrlhf_s_query_is_prompt_and_completion(query: str, completion: str) 
     assert (item.completion, item.question, item.reference) == (completion, prompt, "2")
 
 
-def test_a_megabyte_of_end_tokens_takes_no_time() -> None:
+def test_a_megabyte_of_end_tokens_is_fast() -> None:
     from workbench.training.frameworks import completion_of
 
     assert completion_of("q" + "</s> " * 200_000, "q") == ""
@@ -217,13 +217,13 @@ def test_openrlhf_s_answer(rules: Reward) -> None:
 
 
 @pytest.mark.parametrize("kind", ["llm-judge", "reward-model"])
-def test_what_asks_servers_takes_a_place_for_its_calls(kind: str) -> None:
+def test_a_server_verifier_needs_a_database_for_its_calls(kind: str) -> None:
     with pytest.raises(UsageError, match="its calls are stored in a database"):
         workbench.reward(kind, options={"base_url": "http://localhost:9/v1", "model": "m"})
 
 
 @pytest.mark.usefixtures("plugin")
-def test_a_bomb_costs_only_its_own_reward() -> None:
+def test_a_bomb_affects_only_its_own_reward() -> None:
     completions = ["later a", "later hang", "now", "later crash", "later raise", "later a", "x\ud800"]
     with workbench.reward("staged", options={"ms": "1"}, undecided=-1.0, workers=2, timeout=0.4) as reward:
         items = [VerifierInput(item=0, question="q", reference="r", completion=text) for text in completions]
@@ -300,7 +300,7 @@ def test_it_can_be_sent_to_another_process() -> None:
 
 
 @pytest.mark.usefixtures("plugin")
-def test_closing_ends_the_thread_and_the_next_call_starts_anew() -> None:
+def test_closing_ends_the_thread_and_the_next_call_restarts_it() -> None:
     before = threading.active_count()
     reward = workbench.reward("staged", options={"ms": "1"}, workers=1)
     item = VerifierInput(item=0, question="q", reference="r", completion="later a")
@@ -312,7 +312,7 @@ def test_closing_ends_the_thread_and_the_next_call_starts_anew() -> None:
     reward.close()
 
 
-def test_a_project_s_verifier_warns_of_what_was_never_probed(tmp_path: Path) -> None:
+def test_an_unprobed_verifier_of_a_project_warns(tmp_path: Path) -> None:
     project = make_project(tmp_path)
     project.close()
     (tmp_path / "workbench.toml").write_text('[verifiers.mine]\nkind = "chrf"\nthreshold = 0.5\n')

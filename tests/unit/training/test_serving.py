@@ -53,7 +53,7 @@ async def helped(monkeypatch: pytest.MonkeyPatch, helping: Helping) -> AsyncIter
     await verifier.close()
 
 
-async def test_workers_read_no_further_once_nobody_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_workers_stop_reading_abandoned_items(monkeypatch: pytest.MonkeyPatch) -> None:
     helping = Helping()
     async with helped(monkeypatch, helping) as verifier:
         waiting = asyncio.ensure_future(verifier.verdicts([ITEM] * 5_000))

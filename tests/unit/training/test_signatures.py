@@ -55,7 +55,7 @@ def test_calls_of_trainers_bind(reward: Reward, package: str, file: str, call: d
 
 
 @pytest.mark.parametrize("function", [Reward.compute_score, verl.compute_score])
-def test_verl_s_own_function_has_the_same_leading_arguments(function: Callable[..., Any]) -> None:
+def test_leading_arguments_equal_the_function_of_verl(function: Callable[..., Any]) -> None:
     (default,) = READ["verl"]["default"]
     ours = [one for one in inspect.signature(function).parameters.values() if one.name != "self"]
     named = [one for one in ours if one.kind is one.POSITIONAL_OR_KEYWORD]

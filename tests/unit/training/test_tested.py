@@ -108,12 +108,12 @@ def test_a_row_without_tests_has_no_reward(tests: Reward) -> None:
         ("[" * 100_000, "not valid JSON"),
     ],
 )
-def test_tests_that_can_t_be_read_are_named_with_their_row(tests: Reward, given: str, message: str) -> None:
+def test_tests_that_cannot_be_read_are_named_with_their_row(tests: Reward, given: str, message: str) -> None:
     with pytest.raises(UsageError, match=f"Completion 2: .*{message}"):
         paid(tests, [RIGHT, RIGHT], ground_truth=[json.dumps(TRUTH), given])
 
 
-def test_what_passed_tests_pay() -> None:
+def test_rewards_of_passed_tests() -> None:
     need_a_sandbox()
     rates = [0.9, 0.9, 0.2, 0.8]
     columns = {"tests": [SUITE] * 3, "entry_point": ["double"] * 3, "pass_rates": [rates] * 3}
@@ -127,7 +127,7 @@ def test_what_passed_tests_pay() -> None:
 
 
 @pytest.mark.soak
-def test_what_is_late_is_wrong_or_undecided() -> None:
+def test_late_solutions_are_wrong_or_undecided() -> None:
     need_a_sandbox()
     for timeouts, expected in (("wrong", 0.0), ("undecided", None)):
         with workbench.reward("execution", timeouts=timeouts, timeout=0.2, workers=1) as reward:  # type: ignore[arg-type]

@@ -71,7 +71,7 @@ def test_a_crossing_lists_its_parts_and_its_name(database: str) -> None:
         (["--accept-rate", "nan"], "share from 0 to 1"),
     ],
 )
-def test_what_makes_no_sense_is_refused_with_what_would(database: str, arguments: list[str], says: str) -> None:
+def test_invalid_arguments_are_rejected_with_a_suggestion(database: str, arguments: list[str], says: str) -> None:
     with pytest.raises(UsageError) as refused:
         CliRunner().invoke(root, ["accuracy", database, *arguments], catch_exceptions=False)
     assert says in f"{refused.value.message} {refused.value.hint}"
@@ -83,7 +83,7 @@ def test_click_refuses_the_rest(database: str, arguments: list[str]) -> None:
     assert CliRunner().invoke(root, ["accuracy", database, *arguments]).exit_code == 2
 
 
-def test_json_says_how_deltas_were_tested(database: str) -> None:
+def test_json_describes_the_test_of_deltas(database: str) -> None:
     found = document(database, "--by", "subtype")
     assert found["tests"] == {
         "method": "permutation by question",
@@ -165,7 +165,7 @@ def test_verifiers_can_be_sorted(database: str) -> None:
     assert set(names[2:]) == {"always-incorrect", "always-correct", "majority-by-type"}
 
 
-def test_the_help_names_what_there_is() -> None:
+def test_the_help_lists_the_choices() -> None:
     said = " ".join(printed("--help").split())
     assert "the most frequent label of the same gold it is measured on" in said
     assert all(name in said for name in ("Wilson's", "Clopper and Pearson's", "Zou and Donner"))

@@ -48,13 +48,13 @@ def test_doctor_advises_the_repair_that_helps(path: Path) -> None:
     assert run(*advised).returncode == 0, advised
 
 
-def test_a_changed_schema_is_shown_by_the_doctor_that_is_advised(path: Path) -> None:
+def test_the_advised_doctor_command_shows_a_changed_schema(path: Path) -> None:
     _change(path, "DROP TRIGGER label_events_no_update")
     (advised,) = _advised(run("status", path).stderr)
     assert advised == ["doctor", str(path)]
 
 
-def test_what_is_lost_can_be_rescued_as_advised(path: Path, tmp_path: Path) -> None:
+def test_the_advised_rescue_command_works(path: Path, tmp_path: Path) -> None:
     _change(path, "PRAGMA foreign_keys = OFF", "DELETE FROM questions WHERE id = 1")
     for said in (run("doctor", path).stderr, run("doctor", path, "--repair").stderr):
         restore, rescue = _advised(said)

@@ -132,7 +132,7 @@ def test_many_bad_lines_are_counted(ratings: Path) -> None:
     assert "480 more" in lines[-1]
 
 
-def test_words_need_an_order(tmp_path: Path) -> None:
+def test_ordinal_words_need_an_order(tmp_path: Path) -> None:
     path = tmp_path / "r.jsonl"
     said = {"a": ("poor", "fair", "good"), "b": ("poor", "good", "good")}
     lines = [
@@ -166,7 +166,7 @@ def test_words_need_an_order(tmp_path: Path) -> None:
     ],
     ids=range(10),
 )
-def test_what_makes_no_sense_is_wrong_usage(ratings: Path, database: Path, arguments: tuple[str, ...]) -> None:
+def test_invalid_arguments_are_usage_errors(ratings: Path, database: Path, arguments: tuple[str, ...]) -> None:
     done = workbench(*(argument.format(file=ratings, database=database) for argument in arguments))
     assert done.returncode == 2
     assert "Traceback" not in done.stderr

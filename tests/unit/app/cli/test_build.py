@@ -152,7 +152,7 @@ def test_wrong_usage(call: Call, database: Path, arguments: tuple[str, ...], tol
     assert told in error
 
 
-def test_a_plan_says_that_nothing_was_written(call: Call, database: Path) -> None:
+def test_a_plan_states_that_nothing_was_written(call: Call, database: Path) -> None:
     code, out, error = call("build", database, "picks", "--judge", "a", "--dry-run")
     assert (code, error) == (0, "Nothing was written (--dry-run).\n")
     assert out.startswith("picks (picks, not frozen): 24 tuples of 6 questions")

@@ -123,7 +123,7 @@ def test_invalid_usage_is_reported_and_starts_nothing(
     assert message in err
 
 
-def test_representatives_are_lines_and_bad_cases_are_refused(call: Call, tmp_path: Path) -> None:
+def test_representatives_are_lines_and_bad_cases_are_rejected(call: Call, tmp_path: Path) -> None:
     path = tmp_path / "cases.jsonl"
     cases: list[Any] = [
         {"name": "a", "vectors": ["111", "111", "110", "000"]},
@@ -172,7 +172,7 @@ def test_the_shared_cases_give_the_released_results(call: Call, shared_data: Pat
                 assert line["selected"] == cases[line["name"]]["selected"], line["name"]
 
 
-def test_duplicates_of_a_file_are_a_document_and_what_stays_a_file(call: Call, tmp_path: Path) -> None:
+def test_duplicates_of_a_file_are_a_document_and_a_file_of_the_rest(call: Call, tmp_path: Path) -> None:
     path, kept = tmp_path / "vectors.jsonl", tmp_path / "kept.jsonl"
     rows = [{"task_id": name, "vector": vector} for name, vector in (("a", [1, 0]), ("b", [9, 1]), ("c", [0, 1]))]
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))

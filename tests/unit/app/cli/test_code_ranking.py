@@ -127,7 +127,7 @@ def test_select_from_a_database_and_write_the_set(call: Call, database: Path, tm
     assert call("select", database, "--write", path, "--force")[0] == 0
 
 
-def test_select_takes_suites_rules_and_conditions(call: Call, database: Path) -> None:
+def test_select_accepts_suites_rules_and_conditions(call: Call, database: Path) -> None:
     code, out, err = call(
         "select", database, "--suite", "base", "--rules", "formula", "--exact", "--where", "question_id=t"
     )
@@ -167,7 +167,7 @@ def test_metrics_of_a_file_quarantine_bad_rows(call: Call, tmp_path: Path) -> No
     assert "rows.jsonl:3:average_test_score:" in err
 
 
-def test_metrics_name_an_unknown_data_set(call: Call, tmp_path: Path) -> None:
+def test_metrics_report_an_unknown_dataset(call: Call, tmp_path: Path) -> None:
     code, out, err = call("metrics", "--from", written(tmp_path, scored(1), scored(1, dataset="Other")), "--json")
     assert (code, out) == (1, "")
     assert "rows.jsonl:2:dataset: 'Other'" in err

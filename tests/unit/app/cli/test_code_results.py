@@ -111,7 +111,7 @@ def test_an_unrun_solution_is_not_listed_as_failing(project: Project, results: R
     )
 
 
-def test_a_run_that_goes_on_meanwhile_is_written_as_it_was_at_the_first_line(project: Project) -> None:
+def test_a_running_run_is_written_as_of_the_first_line(project: Project) -> None:
     run = put_run(project, "execution", {1: "pp", 2: "ff"})
     lines = problems.results(project)
     first = next(lines)
@@ -178,7 +178,7 @@ def test_an_unknown_suite_is_reported(project: Project, results: Results) -> Non
     assert "Suites: base." in err
 
 
-def test_a_reader_that_has_seen_enough_is_no_error(project: Project) -> None:
+def test_a_closed_pipe_is_no_error(project: Project) -> None:
     put_run(project, "execution", {1: "pp" * 40_000})
     script = f"{sys.executable} -m workbench code results {project.path} | head -n 1"
     done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False)
@@ -187,7 +187,7 @@ def test_a_reader_that_has_seen_enough_is_no_error(project: Project) -> None:
 
 
 @pytest.mark.soak
-def test_limits_alone_are_refused_without_the_flag_and_taken_with_it(project: Project, results: Results) -> None:
+def test_limits_only_need_the_flag(project: Project, results: Results) -> None:
     with project.database.write() as connection:
         connection.execute("UPDATE completion_text SET text = 'def add(a, b):\n    return a + b' WHERE id = 1")
     verify = [sys.executable, "-m", "workbench", "verify", str(project.path), "execution", "-o", "isolation=L1"]

@@ -85,7 +85,7 @@ def test_the_sample_has_the_lines_the_schema_describes() -> None:
         jsonschema.validate({"verifier": "rules", "score": 1}, schema("downstream-line"))
 
 
-def test_refused_lines_exit_with_3_and_say_where(database: str, tmp_path: Path) -> None:
+def test_rejected_lines_exit_with_3_and_are_located(database: str, tmp_path: Path) -> None:
     bad = tmp_path / "bad.csv"
     bad.write_text("verifier,benchmark,score\nrules,sums,0.5\nrules,sums,high\n")
     found = document("downstream", database, str(bad), code=3)

@@ -115,7 +115,7 @@ def test_replies_that_were_cut_off_are_seen(project: Project, call: Call) -> Non
     assert "a: 3 of 3 there, 3 cut off by max_tokens" in out
 
 
-def test_ctrl_c_keeps_what_was_answered(project: Project, call: Call) -> None:
+def test_ctrl_c_stores_received_replies(project: Project, call: Call) -> None:
     stop = True
 
     def answer(received: Received) -> str:
@@ -135,7 +135,7 @@ def test_ctrl_c_keeps_what_was_answered(project: Project, call: Call) -> None:
         assert len(server.received) == 3
 
 
-def test_ctrl_c_says_that_it_waits_for_calls_in_flight(
+def test_ctrl_c_reports_its_wait_for_calls_in_flight(
     project: Project, call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     messages, was_reported = list[str](), threading.Event()

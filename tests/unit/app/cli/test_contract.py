@@ -53,7 +53,7 @@ def test_status(database: Path) -> None:
     assert sum(found["states"].values()) == 79
 
 
-def test_status_says_what_is_open_with_its_commands(database: Path) -> None:
+def test_status_lists_open_work_with_its_commands(database: Path) -> None:
     briefing = document("status", database)["briefing"]
     assert {tuple(matter) for matter in briefing} == {("kind", "sentence", "about", "size", "screen", "command")}
     assert [matter["kind"] for matter in briefing] == ["conflicts", "suspect-labels", "weakest-cell", "agreement"]
@@ -83,7 +83,7 @@ def test_labels(database: Path, tmp_path: Path) -> None:
     assert {"completion_id", "annotator", "verdict", "uuid", "dataset"} <= set(line)
 
 
-def test_refused_label_lines_exit_with_3(tmp_path: Path) -> None:
+def test_rejected_label_lines_exit_with_3(tmp_path: Path) -> None:
     path = make_project(tmp_path, numbered(2)).path
     bad = tmp_path / "bad.jsonl"
     bad.write_text('{"completion_id": "c0", "annotator": "a", "verdict": "correct"}\nnonsense\n')
@@ -251,7 +251,7 @@ def test_verifiers(database: Path) -> None:
         ("no-such-command",),
     ],
 )
-def test_wrong_usage_exits_with_2_and_says_what_there_is(database: Path, arguments: tuple[str, ...]) -> None:
+def test_wrong_usage_exits_with_2_and_lists_the_choices(database: Path, arguments: tuple[str, ...]) -> None:
     done = run(*(argument.replace("{db}", str(database)) for argument in arguments))
     assert done.returncode == 2, done.stderr
     assert done.stdout == ""
@@ -274,7 +274,7 @@ def test_hostile_values_are_bound_never_executed(database: Path) -> None:
     assert document("status", database)["items"] == 79
 
 
-def test_demo_without_a_terminal_says_who_is_best_and_where_it_is_weak(tmp_path: Path) -> None:
+def test_demo_without_a_terminal_prints_the_best_verifier_and_its_weakness(tmp_path: Path) -> None:
     found = json.loads(run("demo", "--json", cwd=tmp_path).stdout)
     assert {row["verifier"] for row in found["rows"]} == {
         "rules",

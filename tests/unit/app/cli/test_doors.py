@@ -78,7 +78,7 @@ def test_a_project_opened_under_a_name_is_remembered_with_it(monkeypatch: pytest
 
 
 @pytest.mark.parametrize("content", ["", "{", '{"a": 1}', '[{"path": 3}]', "\x00", "[" * 100_000])
-def test_a_broken_list_of_what_was_opened_is_none(tmp_path: Path, content: str) -> None:
+def test_a_broken_list_of_projects_is_ignored(tmp_path: Path, content: str) -> None:
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "recent.json").write_text(content)
     assert recent_projects() == []
@@ -150,14 +150,14 @@ def test_help_has_a_line_for_each_command(call: Call) -> None:
     assert "passk" in call("help", "code")[1]
 
 
-def test_no_help_speaks_of_what_a_database_can_hold(call: Call) -> None:
+def test_no_help_depends_on_a_database(call: Call) -> None:
     said = call("verify", "--help")[1]
     assert "--limit INTEGER RANGE     Maximum number of items; the first ones are used.\n" + " " * 28 + "[x>=1]" in said
     assert "9223372036854775807" not in said
     assert "too large" in call("verify", "p.db", "--limit", 2**63)[2]
 
 
-def test_what_is_like_nothing_is_not_guessed(call: Call, database: str) -> None:
+def test_an_unrelated_name_gets_no_suggestion(call: Call, database: str) -> None:
     for arguments in (["xyzzy"], ["export", database, "x", "--format", "qqq"], ["verify", database, "xyzzy"]):
         code, _, error = call(*arguments)
         assert code == 2
@@ -177,14 +177,14 @@ def test_only_an_unknown_name_gets_a_suggestion() -> None:
     ("name", "found"),
     [("a.csv", "csv"), ("a.CSV.gz", "csv"), ("out.parquet", "parquet"), ("a.b.db", "workbench")],
 )
-def test_a_file_s_name_says_its_format(name: str, found: str) -> None:
+def test_the_file_extension_selects_the_format(name: str, found: str) -> None:
     assert format_of(Path(name)) == found
 
 
 @pytest.mark.parametrize(
     ("name", "said"), [("a.jsonl", "sft"), ("a.json.gz", "argilla"), ("a", "csv"), ("-", "csv"), ("a.zip", ".db")]
 )
-def test_a_name_that_does_not_say_it_lists_what_could_be_meant(name: str, said: str) -> None:
+def test_an_ambiguous_extension_lists_the_formats(name: str, said: str) -> None:
     with pytest.raises(UsageError) as caught:
         format_of(Path(name))
     assert said in caught.value.hint
@@ -223,7 +223,7 @@ def test_export_heeds_the_name(call: Call, database: str, tmp_path: Path) -> Non
         (["--per-item", "2"], "Each of 4 items has its 2 slots already"),
     ],
 )
-def test_assign_says_why_it_opened_nothing(call: Call, database: str, arguments: list[str], said: str) -> None:
+def test_assign_explains_why_it_opened_no_slot(call: Call, database: str, arguments: list[str], said: str) -> None:
     team = ["--annotators", "amira,ben"]
     assert "8 slots opened" in call("assign", database, *team)[1]
     code, out, error = call("assign", database, *team, *arguments)
@@ -232,7 +232,7 @@ def test_assign_says_why_it_opened_nothing(call: Call, database: str, arguments:
     assert code in (0, 2)
 
 
-def test_assign_says_that_there_are_no_items(call: Call, tmp_path: Path) -> None:
+def test_assign_reports_missing_items(call: Call, tmp_path: Path) -> None:
     make_project(tmp_path).close()
     out = call("assign", str(tmp_path / "p.db"), "--annotators", "a,b")[1]
     assert "No slot was opened. There are no items yet" in out
@@ -241,7 +241,7 @@ def test_assign_says_that_there_are_no_items(call: Call, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("name", "content"), [("e.jsonl", ""), ("e.jsonl", "\n\n"), ("e.json", "[]"), ("e.csv", "a,b\n")]
 )
-def test_an_empty_import_says_so(call: Call, tmp_path: Path, name: str, content: str) -> None:
+def test_an_empty_import_is_reported(call: Call, tmp_path: Path, name: str, content: str) -> None:
     (tmp_path / name).write_text(content)
     _, out, error = call("import", str(tmp_path / "new.db"), str(tmp_path / name))
     assert "o row" in out + error or "no rows" in out + error or "empty" in out + error
@@ -319,7 +319,7 @@ def test_a_run_that_something_rests_on_stays(call: Call, database: str, name: st
     assert "3" in call("runs", database)[1]
 
 
-def test_figures_do_without_a_deleted_run(tmp_path: Path) -> None:
+def test_metrics_ignore_a_deleted_run(tmp_path: Path) -> None:
     """Columns that are kept in memory hear of it."""
     project: Project = make_project(tmp_path, numbered(4))
     _with_run(str(project.path), ("exact", "other"))
@@ -330,7 +330,7 @@ def test_figures_do_without_a_deleted_run(tmp_path: Path) -> None:
     project.close()
 
 
-async def test_the_start_screen_offers_what_is_here_and_says_what_is_missing(tmp_path: Path) -> None:
+async def test_the_start_screen_lists_databases_and_missing_ones(tmp_path: Path) -> None:
     known = [RecentProject(str(tmp_path / "gone.db")), RecentProject(str(tmp_path / "b.db"), "amira")]
     for name in ("a.db", "b.db", "[red]c.db", "no.txt"):
         (tmp_path / name).touch()
@@ -354,7 +354,7 @@ async def test_the_start_screen_offers_what_is_here_and_says_what_is_missing(tmp
 
 @pytest.mark.few(4)
 @pytest.mark.parametrize("many", [0, 1, 3, 40])
-async def test_what_is_wrong_with_a_new_project_is_in_sight_whatever_was_opened_before(
+async def test_the_error_of_a_new_project_is_visible(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, many: int
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -119,7 +119,7 @@ def test_ten_problems_evolve_as_in_the_paper_and_as_here(evolve: Callable[..., d
     assert count_false_tests(tmp_path / "text.jsonl") == TEN
 
 
-def test_the_rounds_table_is_what_the_suites_of_the_rounds_hold(
+def test_the_rounds_table_equals_the_suites_of_the_rounds(
     evolve: Callable[..., dict[str, Any]], call: Call, tmp_path: Path
 ) -> None:
     for name, more in (("ours", ()), ("text", AS_THE_TEXT)):
@@ -140,7 +140,7 @@ def test_the_rounds_table_is_what_the_suites_of_the_rounds_hold(
         ]
 
 
-def test_what_both_export_is_read_back_as_the_same_suites(
+def test_both_exports_are_imported_as_the_same_suites(
     evolve: Callable[..., dict[str, Any]], call: Call, tmp_path: Path
 ) -> None:
     digests = {}

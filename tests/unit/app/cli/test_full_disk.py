@@ -50,7 +50,7 @@ def test_every_form_of_every_command_is_covered_or_exempt() -> None:
 
 @pytest.mark.few(4)
 @pytest.mark.parametrize("command", SHORT)
-def test_a_command_does_all_or_says_that_it_did_not(given: CommandInput, disk: SmallDisk, command: str) -> None:
+def test_a_command_succeeds_completely_or_reports_failure(given: CommandInput, disk: SmallDisk, command: str) -> None:
     found = Trial(given, disk, command).run((0, 60_000, 600_000) if command == "import new" else (0, 60_000))
     assert found.total() - found["done"] >= 1
 

@@ -80,7 +80,7 @@ FILES: dict[str, tuple[str, Callable[[], bytes]]] = {
 
 @pytest.mark.few(4)
 @pytest.mark.parametrize("name", FILES)
-def test_a_hostile_file_is_refused_in_a_sentence(
+def test_a_malicious_file_is_rejected_with_a_message(
     call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -116,7 +116,7 @@ LABELS: dict[str, object] = {
 
 @pytest.mark.few(4)
 @pytest.mark.parametrize("name", LABELS)
-def test_a_hostile_label_is_refused(call: Call, tmp_path: Path, name: str) -> None:
+def test_a_malicious_label_is_rejected(call: Call, tmp_path: Path, name: str) -> None:
     project = make_project(tmp_path, numbered(2))
     key, dataset = (
         project.database.reader()

@@ -71,7 +71,7 @@ def printed(command: str, database: str, *more: str) -> str:
 
 @pytest.mark.few(5)
 @pytest.mark.parametrize("command", TABLES)
-def test_a_table_marks_the_judge_that_chose_its_items_and_says_what_that_means(command: str, database: str) -> None:
+def test_a_table_marks_and_explains_the_judge_that_selected_items(command: str, database: str) -> None:
     text = printed(command, database)
     assert MARKED in text
     assert f"judge: {SAID}" in " ".join(text.split())
@@ -81,7 +81,7 @@ def test_a_table_marks_the_judge_that_chose_its_items_and_says_what_that_means(c
 
 @pytest.mark.few(5)
 @pytest.mark.parametrize("command", TABLES)
-def test_nobody_is_marked_where_nobody_chose(command: str, unmarked: str) -> None:
+def test_no_judge_is_marked_without_a_selection(command: str, unmarked: str) -> None:
     assert "†" not in printed(command, unmarked)
 
 

@@ -135,7 +135,7 @@ def test_texts_are_sent_verbatim_and_the_reference_is_optional(judged: Desk, nam
 
 
 @pytest.mark.parametrize("strategy", ["mcts", "test-cases"])
-def test_who_writes_tests_sees_no_completion(judged: Desk, strategy: str) -> None:
+def test_the_test_writer_sees_no_completion(judged: Desk, strategy: str) -> None:
     sent = [content(one) for one in judged.asked(f"{strategy}/true")]
     writing = [text for text in sent if "test case" in text and "What the execution said" not in text]
     assert len(writing) == WRITING * 2
@@ -222,7 +222,7 @@ def test_a_name_keeps_its_configuration_but_not_its_limits(judged: Desk) -> None
     assert len(judged.server.received) == before
 
 
-def test_the_preview_is_what_is_sent(judged: Desk) -> None:
+def test_the_preview_equals_the_request(judged: Desk) -> None:
     (shown,) = judged.workbench("preview", "vanilla/true", "--item", "braces", "--json").document
     sent = [one for one in judged.asked("vanilla/true") if "question-of-braces" in content(one)]
     assert shown["body"] == sent[0].body

@@ -110,7 +110,7 @@ def test_humaneval_x_s_tests_decide_where_there_is_a_runner(call: Call) -> None:
     assert report["rows"][0]["accuracy"] == 1.0
 
 
-def test_an_id_of_no_language_is_refused_with_what_to_write(call: Call) -> None:
+def test_an_id_without_a_language_is_rejected_with_advice(call: Call) -> None:
     _, said, error = call("import", "x.db", written("x.jsonl", {**X, "task_id": "Cobol/0"}))
     assert "Begin it with one of: Python, CPP" in said + error
 
@@ -154,7 +154,7 @@ def test_language_and_difficulty_are_fields_of_where(call: Call) -> None:
 
 
 @pytest.mark.soak
-def test_figures_are_broken_down_by_language_and_difficulty(call: Call) -> None:
+def test_metrics_are_grouped_by_language_and_difficulty(call: Call) -> None:
     set_up(call)
     loaded(call, 0, "verify", "p.db", "bleu", "-o", "threshold=0.5")
     report = loaded(call, 0, "accuracy", "p.db", "--by", "language", "--json")
@@ -204,7 +204,7 @@ def test_a_sample_larger_than_the_pool_is_reported(call: Call) -> None:
 # Gold.
 
 
-def test_what_tests_say_becomes_gold_as_documented(call: Call, tmp_path: Path) -> None:
+def test_test_outcomes_become_gold_as_documented(call: Call, tmp_path: Path) -> None:
     problem = {"task_id": "own/0", "prompt": "def f(x):\n", "entry_point": "f", "tests": ["assert f(1) == 2"]}
     solutions = [
         {"task_id": "own/0", "solution_id": str(number), "code": f"def f(x):\n    return {said}\n"}

@@ -60,7 +60,7 @@ def test_labels_of_a_bundle_are_merged(database: Path, tmp_path: Path) -> None:
     assert second.endswith(", 3 items")
 
 
-def test_what_was_taken_along_is_recalled_and_times_are_for_people(database: Path, tmp_path: Path) -> None:
+def test_a_bundle_can_be_recalled_and_times_are_readable(database: Path, tmp_path: Path) -> None:
     said = run("bundle", database, tmp_path / "ann.db", "--for", "ann", "--limit", "3").stdout
     assert re.search(r"^They are reserved for ann until \d{4}-\d\d-\d\d \d\d:\d\d UTC\.$", said, re.MULTILINE)
     assert "ann: 0 labelled, " in (before := run("status", database).stdout)
@@ -77,7 +77,7 @@ def test_a_bundle_is_written_or_recalled(database: Path, arguments: tuple[str, .
     assert "--recall without FILE" in str(done.exception)
 
 
-def test_what_is_refused_is_listed_and_the_exit_code_says_so(database: Path, tmp_path: Path) -> None:
+def test_rejected_events_are_listed_and_set_the_exit_code(database: Path, tmp_path: Path) -> None:
     path = tmp_path / "ann.db"
     run("bundle", database, path, "--for", "ann")
     with closing(open_project(path)) as bundled, closing(AnnotationSession(bundled, "ann")) as session:
@@ -96,7 +96,7 @@ def test_what_is_refused_is_listed_and_the_exit_code_says_so(database: Path, tmp
     assert "\x1b" not in done.output
 
 
-def test_without_items_there_is_no_bundle(database: Path, tmp_path: Path) -> None:
+def test_an_empty_bundle_is_not_written(database: Path, tmp_path: Path) -> None:
     run("annotators", database, "add", "zoe")
     done = run("bundle", database, tmp_path / "zoe.db", "--for", "zoe")
     assert isinstance(done.exception, AnnotationError)

@@ -136,7 +136,7 @@ def test_the_commands_are_found() -> None:
 
 @pytest.mark.few(4)
 @pytest.mark.parametrize("kind", NO_DATABASE)
-def test_no_command_makes_a_database_of_what_is_none(call: Call, tmp_path: Path, whole: Path, kind: str) -> None:
+def test_no_command_turns_another_file_into_a_database(call: Call, tmp_path: Path, whole: Path, kind: str) -> None:
     path = put(kind, tmp_path, whole)
     before = everything(tmp_path)
     for words, command in COMMANDS:

@@ -31,7 +31,7 @@ def database(tmp_path: Path) -> Path:
     ("arguments", "part"),
     [((), "workbench open DB"), (("open",), "workbench open DB"), (("open", "p.db"), "needs a terminal")],
 )
-def test_without_database_or_terminal_it_says_what_to_write(arguments: tuple[str, ...], part: str) -> None:
+def test_without_database_or_terminal_it_shows_the_usage(arguments: tuple[str, ...], part: str) -> None:
     done = subprocess.run([*WORKBENCH, *arguments], capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert done.returncode == 2
     assert done.stdout == ""
@@ -60,20 +60,20 @@ def ended(child: pexpect.spawn[str]) -> tuple[str, int | None]:
     return str(child.before), child.exitstatus
 
 
-def test_an_unknown_annotator_is_refused_with_those_known(database: Path) -> None:
+def test_an_unknown_annotator_is_rejected_with_the_known_ones(database: Path) -> None:
     text, code = ended(on_terminal("open", database, "--as", "zoe"))
     assert code == 2
     assert "zoe" in text
     assert "amira, ben" in text
 
 
-def test_a_missing_database_is_refused(tmp_path: Path) -> None:
+def test_a_missing_database_is_rejected(tmp_path: Path) -> None:
     text, code = ended(on_terminal("open", tmp_path / "none.db"))
     assert code == 1
     assert "no such database" in text
 
 
-def test_a_broken_settings_file_is_refused_with_its_name(database: Path) -> None:
+def test_a_broken_settings_file_is_rejected_with_its_name(database: Path) -> None:
     database.with_name("workbench.toml").write_text("theme = 3", encoding="utf-8")
     text, code = ended(on_terminal("open", database))
     assert code == 2
@@ -81,7 +81,7 @@ def test_a_broken_settings_file_is_refused_with_its_name(database: Path) -> None
 
 
 @pytest.mark.soak
-def test_a_file_alone_and_nothing_at_all_open_the_app_too(
+def test_a_lone_file_and_no_argument_open_the_app_too(
     database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without arguments: the last project with its annotator, or a list of the databases here."""

@@ -46,7 +46,7 @@ def disk(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         if name not in IN_PARTS
     ],
 )
-def test_a_command_does_all_or_says_that_it_did_not(
+def test_a_command_succeeds_completely_or_reports_failure(
     given: CommandInput, disk: SmallDisk, command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("workbench.care.backups.MIN_FREE_BYTES", 0)
@@ -66,7 +66,7 @@ def read_only(given: CommandInput, tmp_path: Path) -> Iterator[Path]:
         subprocess.run(["mount", "-o", "remount,rw", str(disk.path)], check=True)
 
 
-def test_on_a_read_only_disk_each_command_says_so_and_a_copy_can_be_made(
+def test_a_read_only_disk_is_reported_and_can_be_copied(
     given: CommandInput, read_only: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("workbench.care.backups.check_sandbox", list)

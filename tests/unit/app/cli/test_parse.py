@@ -57,7 +57,7 @@ def test_what_each_parser_adds(name: str, raw: str, verdict: str, score: int | N
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize("piped", [True, False])
-def test_gzip_is_taken(tmp_path: Path, piped: bool) -> None:
+def test_gzip_is_accepted(tmp_path: Path, piped: bool) -> None:
     lines = b'{"raw": "Yes"}\n' * 3
     file = tmp_path / "replies.jsonl.gz"
     file.write_bytes(gzip.compress(lines))
@@ -65,7 +65,7 @@ def test_gzip_is_taken(tmp_path: Path, piped: bool) -> None:
     assert (code, out.count('"correct"')) == (0, 3)
 
 
-def test_refused_lines_are_named_and_the_rest_goes_on(tmp_path: Path) -> None:
+def test_rejected_lines_are_named_and_the_others_parsed(tmp_path: Path) -> None:
     file = tmp_path / "replies.jsonl"
     good = b'{"raw": "No"}\n'
     bad = [b"nonsense", b'["raw"]', b'{"text": "Yes"}', b'{"raw": null}', b'{"raw": 4}', b'{"raw": "\\ud800"}']
@@ -85,7 +85,7 @@ def test_refused_lines_are_named_and_the_rest_goes_on(tmp_path: Path) -> None:
 
 
 @pytest.mark.soak
-def test_a_damaged_gzip_says_so_after_its_good_lines() -> None:
+def test_a_damaged_gzip_is_reported_after_its_good_lines() -> None:
     whole = gzip.compress(b"".join(b'{"raw": "Yes", "n": %d}\n' % number for number in range(50_000)))
     code, out, err = parse("codejudge", "-", given=whole[: len(whole) // 2])
     assert code == 3
@@ -105,7 +105,7 @@ def test_an_unknown_parser_exits_with_2_and_the_list() -> None:
         assert f"{name}@1, {name}@2" in err
 
 
-def test_files_that_can_not_be_read(tmp_path: Path) -> None:
+def test_unreadable_files_are_reported(tmp_path: Path) -> None:
     assert parse("xverify", tmp_path / "absent.jsonl")[0] == 2
     assert parse("xverify", tmp_path)[0] == 2
     assert "packed with xz" in parse("xverify", "-", given=b"\xfd7zXZ\0")[2]
@@ -115,7 +115,7 @@ def test_files_that_can_not_be_read(tmp_path: Path) -> None:
     assert done.stderr.startswith("File: standard input: ")
 
 
-def test_a_reader_that_leaves_is_no_trouble() -> None:
+def test_a_closed_pipe_is_no_error() -> None:
     line = json.dumps({"raw": "Yes " * 100})
     script = f"yes '{line}' | {' '.join(COMMAND)} verifybench - | head -n 1"
     done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=PATIENCE_S, check=False)

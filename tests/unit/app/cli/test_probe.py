@@ -37,7 +37,7 @@ def call(project: Project, *arguments: str, code: int = 0) -> tuple[str, str]:
     return out, err
 
 
-def test_json_is_alone_on_stdout_and_the_cost_on_stderr(project: Project) -> None:
+def test_stdout_has_only_json_and_the_cost_is_on_stderr(project: Project) -> None:
     out, err = call(project, "naive", "--json", "--seed", "4")
     report = json.loads(out)
     jsonschema.validate(report, schema("probe"))
@@ -62,7 +62,7 @@ def test_ctrl_c_reports_its_wait_and_stored_results(project: Project, monkeypatc
     assert ran.stderr.splitlines()[-1] == "Stopped."
 
 
-def test_the_table_and_the_list_of_what_was_accepted(project: Project) -> None:
+def test_the_table_and_the_list_of_accepted_probes(project: Project) -> None:
     out, _ = call(project, "naive", "--family", "P4", "--family", "p11")
     assert "P4 verdict injection" in out
     assert "P11 reference-example: 1 of 1" in out

@@ -52,7 +52,7 @@ def stderr(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> S
     return stream
 
 
-def test_long_work_is_shown_and_gone_from_a_terminal(stderr: Stream) -> None:
+def test_long_work_shows_a_temporary_line_on_a_terminal(stderr: Stream) -> None:
     with redirect_stderr(stderr), showing_progress(), step("reading", 200, BYTES) as advance:
         advance(50)
         stderr.wrote.clear()
@@ -64,14 +64,14 @@ def test_long_work_is_shown_and_gone_from_a_terminal(stderr: Stream) -> None:
     assert ("\r" in shown) == stderr.isatty()
 
 
-def test_what_is_done_soon_says_nothing(stderr: Stream, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_short_work_shows_nothing(stderr: Stream, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(common, "AFTER_S", 1e9)
     with redirect_stderr(stderr), showing_progress(), step("reading", 200):
         time.sleep(0.05)
     assert stderr.getvalue() == ""
 
 
-def test_a_command_s_own_line_is_not_written_over(stderr: Stream) -> None:
+def test_output_of_the_command_is_not_overwritten(stderr: Stream) -> None:
     with redirect_stderr(stderr), showing_progress(), one_line() as line, step("reading", 200):
         if line:
             line("run 3: 7 of 9")
@@ -80,7 +80,7 @@ def test_a_command_s_own_line_is_not_written_over(stderr: Stream) -> None:
     assert ("run 3" in stderr.getvalue()) == stderr.isatty()
 
 
-def test_a_line_tells_each_part_and_when_the_whole_is_over() -> None:
+def test_a_line_shows_each_part_and_the_end() -> None:
     outer, inner = Step("comparing", 15, "pairs", 0.0), Step("drawing samples", None, "", 3.0)
     outer.advance(4, 3.0)
     assert line_of([outer, inner], 5.0) == "comparing: 4 of 15 pairs · drawing samples, 5 s so far"

@@ -61,7 +61,7 @@ def accuracies(report: Any) -> dict[str, float | None]:
     return {row["verifier"]: row["accuracy"] for row in report["rows"] if row["group"] is None}
 
 
-def test_who_always_abstains_is_never_right_however_skewed_gold_is(database: Path) -> None:
+def test_a_verifier_that_always_abstains_is_never_right(database: Path) -> None:
     report = document(database, ["accuracy", "DB"])
     assert accuracies(report)["always-incorrect"] == 1 - CORRECT / ITEMS
     assert accuracies(report)["silent"] == 0
@@ -103,7 +103,7 @@ def test_python_counts_so_too(database: Path) -> None:
 
 
 @pytest.mark.parametrize("value", ['"lenient"', "3", '["strict"]', '""'])
-def test_settings_that_name_no_protocol_are_refused_by_file_and_field(database: Path, value: str) -> None:
+def test_an_unknown_protocol_is_rejected_by_file_and_field(database: Path, value: str) -> None:
     file = database.with_name("workbench.toml")
     file.write_text(f"protocol = {value}\n")
     found = run("accuracy", str(database))

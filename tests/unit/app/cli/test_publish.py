@@ -45,7 +45,7 @@ def test_json_is_one_document_and_notes_go_to_stderr(call: Call, database: Path,
     assert list(found.notes) == err.splitlines()
 
 
-def test_in_words(call: Call, database: Path, tmp_path: Path) -> None:
+def test_the_text_output(call: Call, database: Path, tmp_path: Path) -> None:
     code, out, err = call("publish", database, "s@1", tmp_path / "out", "--licence", "MIT", "--language", "en")
     assert (code, out.count("\n")) == (0, 1)
     assert "9 files" in out
@@ -70,7 +70,7 @@ def test_in_words(call: Call, database: Path, tmp_path: Path) -> None:
     ],
     ids=["unknown", "version", "unfinished", "name", "above", "file", "journal", "none", "language"],
 )
-def test_what_can_not_be_published_says_why(
+def test_an_unpublishable_benchmark_has_a_reason(
     call: Call, database: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], code: int, said: str
 ) -> None:
     monkeypatch.chdir(database.parent)

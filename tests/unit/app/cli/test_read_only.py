@@ -106,7 +106,7 @@ def copied(given: CommandInput, folder: Path) -> Path:
         *(pytest.param(place, marks=pytest.mark.soak) for place in (folder_of_another, files_of_another)),
     ],
 )
-def test_commands_that_read_give_what_they_give_elsewhere_and_write_nothing(
+def test_read_commands_give_the_usual_output_and_write_nothing(
     given: CommandInput, tmp_path: Path, place: Place
 ) -> None:
     content = tmp_path / "content"
@@ -152,9 +152,7 @@ def test_commands_that_write_report_why_they_cannot(given: CommandInput, tmp_pat
 
 
 @places
-def test_a_dry_run_that_can_not_be_tried_here_says_so_and_names_a_copy(
-    given: CommandInput, tmp_path: Path, place: Place
-) -> None:
+def test_an_impossible_dry_run_suggests_a_copy(given: CommandInput, tmp_path: Path, place: Place) -> None:
     content = copied(given, tmp_path)
     text = f"{COMMANDS['assign']} --dry-run"
     with place(content) as (folder, user):
@@ -192,7 +190,7 @@ def test_the_wal_is_read_too(given: CommandInput, tmp_path: Path, place: Place) 
         assert {name: text for name, text in files(folder).items() if not name.endswith("-shm")} == before
 
 
-def test_an_owner_who_writes_meanwhile_is_noticed(given: CommandInput, tmp_path: Path) -> None:
+def test_concurrent_writes_of_the_owner_are_noticed(given: CommandInput, tmp_path: Path) -> None:
     content = copied(given, tmp_path)
     with folder_of_another(content) as (folder, user):
         with user():
@@ -220,7 +218,7 @@ def test_another_user_can_read_while_the_owner_writes(given: CommandInput, tmp_p
 
 @places
 @pytest.mark.parametrize("words", ["open DB", "open DB --as amira", "serve DB --port 0", "serve DB --link amira"])
-def test_the_app_is_refused_there(
+def test_the_app_does_not_open_it(
     given: CommandInput, tmp_path: Path, place: Place, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # As a window in a browser is opened, which needs no terminal.

@@ -126,7 +126,7 @@ def code(shared_data: Path, tmp_path: Path) -> Path:
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize("data", ["sample", pytest.param("real", marks=pytest.mark.soak), "code"])
-def test_exports_recomputed_in_a_few_lines_give_the_same_figures(data: str, request: pytest.FixtureRequest) -> None:
+def test_exports_recomputed_in_a_few_lines_give_the_same_metrics(data: str, request: pytest.FixtureRequest) -> None:
     database: Path = request.getfixturevalue(data)
     silent(database)
     items, verdicts = table(database, "items"), table(database, "verdicts")

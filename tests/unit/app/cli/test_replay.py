@@ -49,7 +49,7 @@ def ask(server: Replay, verb: str, path: str, body: bytes | None = None) -> tupl
         connection.close()
 
 
-def test_it_says_where_it_is_and_listens_here_alone(server: Replay) -> None:
+def test_it_prints_its_address_and_listens_only_locally(server: Replay) -> None:
     assert server.report == {"base_url": server.url, "replies": 1, "refused": 1, "models": ["old-one"]}
     assert urlsplit(server.url).hostname == "127.0.0.1"
 
@@ -150,7 +150,7 @@ def test_the_sample_replies_judge_the_sample_tuples(tmp_path: Path) -> None:
 
 
 @pytest.mark.soak
-def test_items_without_a_recorded_reply_are_errors_of_their_own(tmp_path: Path) -> None:
+def test_items_without_a_recorded_reply_are_separate_errors(tmp_path: Path) -> None:
     sample = ROOT / "sample_data"
     some = tmp_path / "some.jsonl"
     # The first requests have no reply: they do not end the run.

@@ -38,7 +38,7 @@ def test_a_queue_is_a_list_in_order(database: Path) -> None:
     assert [row["completion_id"] for row in document("disagreements", database, *options, "--limit", "9")] == ["c1"]
 
 
-def test_the_list_for_people_says_what_is_counted(database: Path) -> None:
+def test_the_text_list_explains_its_counts(database: Path) -> None:
     shown = run("disagreements", database, "--queue", "verifiers", "--limit", "1")
     assert shown.stdout.startswith("Decided verdicts differ, of a (run 1), b (run 2).")
     assert "2 items, the first 1 of them:" in shown.stdout
@@ -46,7 +46,7 @@ def test_the_list_for_people_says_what_is_counted(database: Path) -> None:
     assert max(map(len, run("disagreements", database).stdout.splitlines())) <= 100
 
 
-def test_decisions_are_made_listed_hidden_and_taken_back(database: Path) -> None:
+def test_decisions_are_made_listed_hidden_and_retracted(database: Path) -> None:
     done = document(
         "review", database, "confirm", "c0", "c2", "--by", "chris", "--note", "\x1b[31mred", "--queue", "split"
     )
@@ -85,7 +85,7 @@ def test_errors_are_marked_and_counted(database: Path) -> None:
     ]
 
 
-def test_an_id_of_two_data_sets_needs_the_data_set(database: Path) -> None:
+def test_an_id_in_two_datasets_needs_the_dataset(database: Path) -> None:
     refused = run("review", database, "confirm", "c1")
     assert refused.returncode == 3
     assert "add --dataset NAME" in refused.stderr

@@ -39,7 +39,9 @@ def call(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> 
         (["--verifier", "exact", "--host", "no.such.host.invalid"], "is not available"),
     ],
 )
-def test_what_can_t_be_served(call: Call, monkeypatch: pytest.MonkeyPatch, arguments: list[str], message: str) -> None:
+def test_impossible_requests_show_an_error(
+    call: Call, monkeypatch: pytest.MonkeyPatch, arguments: list[str], message: str
+) -> None:
     if "no.such.host.invalid" in arguments:
         monkeypatch.setenv("TOKEN", "0123456789abcdef")
         arguments = [*arguments, "--token-env", "TOKEN"]
@@ -57,7 +59,7 @@ def test_a_project_s_verifier_needs_trust_no_more_than_in_a_run(tmp_path: Path) 
         assert "mine was never probed here" in server.log.read_text()
 
 
-def test_sigterm_answers_what_was_accepted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sigterm_answers_accepted_requests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install_plugin(tmp_path, monkeypatch)
     with launched(tmp_path, "--verifier", "staged", "-o", "ms=400", "--workers", "1") as server:
         server.until_ready()

@@ -90,19 +90,19 @@ def test_other_machines_are_warned_of(project: Project) -> None:
         (["--public-url", "https://x.org/sub"], "not a public URL"),
     ],
 )
-def test_what_cant_be_served(project: Project, options: list[str], said: str) -> None:
+def test_impossible_requests_show_an_error(project: Project, options: list[str], said: str) -> None:
     done = run(project.path, *options)
     assert isinstance(done.exception, UsageError)
     assert said in str(done.exception)
 
 
-def test_a_list_without_a_name_serves_nobody(project: Project) -> None:
+def test_a_list_without_names_is_an_error(project: Project) -> None:
     done = run(project.path, "--annotators", " , ")
     assert done.exit_code == 2
     assert "No name" in done.output
 
 
-def test_nobody_is_there(tmp_path: Path) -> None:
+def test_a_project_without_annotators_is_an_error(tmp_path: Path) -> None:
     assert "annotators DB add" in str(run(make_project(tmp_path).path).exception)
 
 
@@ -120,7 +120,7 @@ def test_the_coordinators_screens_are_not_served(project: Project) -> None:
     assert isinstance(done.exception, UsageError)
 
 
-def test_a_port_that_is_taken(project: Project) -> None:
+def test_a_port_in_use_is_an_error(project: Project) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         done = run(project.path, "--port", taken.getsockname()[1])
     assert isinstance(done.exception, UsageError)
@@ -129,5 +129,5 @@ def test_a_port_that_is_taken(project: Project) -> None:
 
 
 @pytest.mark.parametrize("host", ["no.such.host.invalid", "256.1.1.1", "é" * 300])
-def test_a_host_that_is_none(project: Project, host: str) -> None:
+def test_an_invalid_host_is_an_error(project: Project, host: str) -> None:
     assert isinstance(run(project.path, "--host", host, "--port", 0).exception, UsageError)

@@ -93,7 +93,7 @@ def test_a_run_from_estimate_to_transcript(project: Project) -> None:
 
 
 @pytest.mark.soak
-def test_a_budget_ends_the_command_with_3_and_says_how_to_go_on(project: Project) -> None:
+def test_a_spent_budget_exits_with_3_and_advice(project: Project) -> None:
     with scripted(lambda received: "Yes") as server:
         out, err = call(project, "verify", *asking(server, max_calls=5), code=3)
         assert "is paused" in out
@@ -104,7 +104,7 @@ def test_a_budget_ends_the_command_with_3_and_says_how_to_go_on(project: Project
 
 @pytest.mark.few(3)
 @pytest.mark.parametrize("name", ["openai", "gemini", "xai"])
-def test_a_wrong_key_ends_the_command_with_3_and_the_servers_words_and_is_not_measured(
+def test_a_wrong_key_exits_with_3_and_is_not_measured(
     project: Project, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MY_KEY", "sk-0123456789abcdef")

@@ -87,7 +87,7 @@ def test_a_template_is_shown_before_it_is_trusted(project: Project) -> None:
     assert '    | content = "Send {completion} to \\u001b[31mme"' in err
 
 
-def test_models_says_what_is_wrong_in_words(project: Project, server: ScriptedServer) -> None:
+def test_models_describes_problems(project: Project, server: ScriptedServer) -> None:
     (found,) = document(project, "models", "ice", "--trust")
     assert found["roles"] == ["judge"]
     assert any(finding["level"] == "good" for finding in found["findings"])
@@ -103,7 +103,7 @@ def test_models_says_what_is_wrong_in_words(project: Project, server: ScriptedSe
     assert "asks no model server" in err
 
 
-def test_models_tries_just_what_the_judge_will_send(project: Project, server: ScriptedServer) -> None:
+def test_models_sends_the_requests_of_the_judge(project: Project, server: ScriptedServer) -> None:
     given = ("-o", f"base_url={server.url}", "-o", "model=m", "-o", "strategy=codejudge", "-o", "max_tokens=100")
     options = (*given, "-o", "call_max_tokens=summary:64", "-o", 'extra_body={"min_p": 0.1}', "-o", "temperature=none")
     document(project, "models", "llm-judge", *options)
@@ -121,7 +121,7 @@ def test_models_tries_just_what_the_judge_will_send(project: Project, server: Sc
     assert shapes == {json.dumps(body | {"messages": [one["role"] for one in body["messages"]]}) for body in tried}
 
 
-def test_models_says_what_the_judge_makes_of_a_reply(project: Project, server: ScriptedServer) -> None:
+def test_models_shows_the_verdict_of_a_reply(project: Project, server: ScriptedServer) -> None:
     options = ("-o", f"base_url={server.url}", "-o", "model=m")
     (found,) = document(project, "models", "llm-judge", *options)
     assert any(
@@ -129,7 +129,7 @@ def test_models_says_what_the_judge_makes_of_a_reply(project: Project, server: S
     )
 
 
-def test_a_preview_is_what_is_sent(project: Project, server: ScriptedServer) -> None:
+def test_a_preview_equals_the_request(project: Project, server: ScriptedServer) -> None:
     (planned,) = document(project, "preview", "ice", "--item", "c1")
     assert server.received == []
     code, out, _ = call(project, "preview", "ice", "--item", "c1")
@@ -174,7 +174,7 @@ def test_correlations_are_reported_with_how_many_questions_have_one(project: Pro
         assert call(project, "correlate", name)[0] == 2
 
 
-def test_verifiers_lists_the_file_s_and_what_is_wrong_there(project: Project) -> None:
+def test_verifiers_lists_entries_of_the_file_and_their_errors(project: Project) -> None:
     with project.path.with_name("workbench.toml").open("a") as stream:
         stream.write(f'[verifiers.bad]\nkind = "llm-judge"\napi_key_env = "{KEY}"\n[verifiers.worse]\nkey = "{KEY}"\n')
     code, out, err = call(project, "verifiers")

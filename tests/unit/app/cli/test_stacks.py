@@ -71,7 +71,7 @@ def test_the_stages_of_a_stack_sum_up(database: str) -> None:
         assert sum(row["accepted"] for row in types) == stage["accepted"]
 
 
-def test_words_and_other_forms(database: str) -> None:
+def test_text_and_other_formats(database: str) -> None:
     said = call(database, "--stages", "rules:correct, exact").stdout
     assert "Decisions of each stage" in said
     assert "the stack is right more often than exact, by 8.3 points" in " ".join(said.split())
@@ -87,6 +87,6 @@ def test_words_and_other_forms(database: str) -> None:
         ([], "Name the verifiers of a stack in order: --stages 'rules:correct, qwen:score>=0.9, gpt'"),
     ],
 )
-def test_what_cannot_be_is_refused(database: str, arguments: list[str], said: str) -> None:
+def test_invalid_stacks_are_rejected(database: str, arguments: list[str], said: str) -> None:
     with pytest.raises(UsageError, match=re.escape(said)):
         call(database, *arguments)

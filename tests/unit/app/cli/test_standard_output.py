@@ -70,7 +70,7 @@ def replaced_words(words: tuple[str, ...], database: Path, file: str) -> list[st
 
 
 @pytest.mark.parametrize("command", WRITERS)
-def test_what_would_be_in_the_file_is_on_standard_output(
+def test_the_content_of_the_file_is_on_standard_output(
     database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -94,7 +94,7 @@ def test_what_would_be_in_the_file_is_on_standard_output(
 
 
 @pytest.mark.parametrize("command", NO_STREAM)
-def test_what_is_no_stream_is_refused_in_words(
+def test_a_command_without_streaming_rejects_it_with_a_message(
     database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
     monkeypatch.chdir(tmp_path)

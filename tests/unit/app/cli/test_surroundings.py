@@ -64,14 +64,14 @@ ENDS = ("| true", ">&-")
         for other, end in enumerate(ENDS)
     ],
 )
-def test_a_closed_pipe_is_no_trouble(folder: Path, command: str, end: str) -> None:
+def test_a_closed_pipe_is_no_error(folder: Path, command: str, end: str) -> None:
     assert shell(f"workbench {command} {end}", folder).stderr == b""
 
 
 @pytest.mark.few(3)
 @pytest.mark.skipif(not FULL.exists(), reason="there is no /dev/full")
 @pytest.mark.parametrize("command", ["status p.db", "accuracy p.db --json", "verdicts p.db --verifier exact"])
-def test_output_that_can_not_be_written_exits_with_1(folder: Path, command: str) -> None:
+def test_output_that_cannot_be_written_exits_with_1(folder: Path, command: str) -> None:
     done = shell(f"workbench {command} > {FULL}", folder)
     assert done.returncode == 1
     assert b"No space left" in done.stderr
@@ -96,7 +96,7 @@ def test_a_terminal_that_lacks_characters_gets_escapes(folder: Path) -> None:
         "import p.db p.jsonl --dataset $'\\xff'",
     ],
 )
-def test_words_that_are_no_text_exit_with_2(folder: Path, command: str) -> None:
+def test_undecodable_arguments_exit_with_2(folder: Path, command: str) -> None:
     (folder / "p.jsonl").write_text('{"question": "a", "answer": "b", "completion": "c"}\n')
     assert shell(f"workbench {command}", folder).returncode == 2
 

@@ -154,7 +154,7 @@ def test_wrong_usage(tmp_path: Path, call: Call, arguments: tuple[str, ...], wor
         (["write-tests", "--suite", "x", "--filters", "wrong"], "There is no filter 'wrong'."),
     ],
 )
-def test_a_wrong_option_is_reported_before_any_preparation(
+def test_a_invalid_option_is_reported_before_any_preparation(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], command: list[str], told: str
 ) -> None:
     call = in_process(monkeypatch, capfd)

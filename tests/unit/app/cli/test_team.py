@@ -30,7 +30,7 @@ def run(*arguments: str, code: int = 0) -> Result:
     return done
 
 
-def test_assign_says_what_it_opened_and_what_the_caps_leave(database: str) -> None:
+def test_assign_reports_opened_slots_and_those_beyond_the_caps(database: str) -> None:
     done = run("assign", database, "--annotators", "a,b", "--cap", "a=2,b=4", "--json")
     found = json.loads(done.stdout)
     assert (found["assigned"], found["type_slots"], found["joined"], found["beyond_caps"]) == (12, 6, 0, 6)
@@ -41,7 +41,7 @@ def test_assign_says_what_it_opened_and_what_the_caps_leave(database: str) -> No
 
 
 @pytest.mark.parametrize("words", [("--annotators", "a,chen"), ("--annotators", "a,b", "--adjudicator", "chen")])
-def test_a_name_that_nobody_has_joins_only_if_it_is_meant(
+def test_an_unknown_name_is_added_only_on_request(
     database: str, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     people, asked = ("annotators", database, "list"), Mock(return_value=False)
@@ -106,7 +106,7 @@ def test_people_are_added_with_commas_or_blanks_between_them(database: str, word
     assert [one["name"] for one in found] == ["amira", "ben"]
 
 
-def test_names_are_explained_in_the_same_words_in_every_help() -> None:
+def test_names_are_described_alike_in_every_help() -> None:
     for command in ("assign", "serve"):
         assert PEOPLE in " ".join(run(command, "--help").stdout.split()), command
 
@@ -163,7 +163,7 @@ def test_labels_that_fill_slots_are_counted_beforehand_and_nothing_is_written(da
 
 
 @pytest.mark.parametrize("cap", ["a", "a=", "=3", "a=x", "a=1,,b=2", "9" * 19, f"a={'9' * 5000}"])
-def test_a_cap_that_is_no_number_is_refused(database: str, cap: str) -> None:
+def test_an_invalid_cap_is_rejected(database: str, cap: str) -> None:
     assert "NAME=NUMBER" in run("assign", database, "--annotators", "a,b", "--cap", cap, code=2).stderr
 
 
@@ -186,7 +186,7 @@ def test_a_name_with_a_slip_is_removed(database: str) -> None:
      ("annotators", "add", "x", "--why", "y"), ("checks", "add"), ("checks", "remove"), ("checks", "import"),
      ("checks", "list", "x")],
 )  # fmt: skip
-def test_what_makes_no_sense_is_refused(database: str, arguments: tuple[str, ...]) -> None:
+def test_invalid_arguments_are_rejected(database: str, arguments: tuple[str, ...]) -> None:
     command, *rest = arguments
     done = CliRunner().invoke(root, [command, database, *rest])
     assert isinstance(done.exception, UsageError), done.output

@@ -14,7 +14,7 @@ from tests.commands import Call, in_process
 call = pytest.fixture(in_process)
 
 
-def test_ours_is_printed_and_checks_as_what_it_is(call: Call, tmp_path: Path) -> None:
+def test_a_built_in_template_is_printed_and_passes_the_check(call: Call, tmp_path: Path) -> None:
     status, text, _ = call("template", "show", "-o", "strategy=codejudge")
     assert status == 0
     mine = tmp_path / "mine.toml"
@@ -34,7 +34,7 @@ def test_ours_is_printed_and_checks_as_what_it_is(call: Call, tmp_path: Path) ->
     assert (summary["placeholders"], summary["sampling"]["max_tokens"]) == (["analysis"], 10)
 
 
-def test_a_prompt_of_the_release_is_known_by_its_bytes(call: Call, tmp_path: Path) -> None:
+def test_a_released_prompt_is_recognised_by_its_bytes(call: Call, tmp_path: Path) -> None:
     prompt = tmp_path / "prompt" / "wo_ref.txt"
     prompt.parent.mkdir()
     prompt.write_text("{question}\n{completion}")
@@ -137,7 +137,7 @@ PAPERS = [
 
 
 @pytest.mark.parametrize(("asked", "text", "put_in", "sampling", "command"), PAPERS)
-def test_a_papers_prompt_that_asks_for_no_verdict_is_checked_by_what_it_asks_for(
+def test_a_prompt_without_a_verdict_is_checked_for_its_own_output(
     asked: str, text: str, put_in: list[str], sampling: dict[str, Any] | None, command: str, call: Call, tmp_path: Path
 ) -> None:
     prompt = tmp_path / "prompt.txt"
@@ -157,9 +157,7 @@ def test_a_papers_prompt_that_asks_for_no_verdict_is_checked_by_what_it_asks_for
 @pytest.mark.parametrize(
     ("asked", "lacks"), [("with-reference", "{solution}"), ("types", "{question}"), ("tests", "{q")]
 )
-def test_one_that_lacks_a_text_is_refused_by_what_it_asks_for(
-    asked: str, lacks: str, call: Call, tmp_path: Path
-) -> None:
+def test_a_template_that_lacks_a_text_is_rejected(asked: str, lacks: str, call: Call, tmp_path: Path) -> None:
     prompt = tmp_path / "prompt.txt"
     prompt.write_text("{question}" if asked == "with-reference" else "nothing")
     status, _, said = call("template", "check", prompt)

@@ -80,7 +80,7 @@ def test_no_item_at_all_leaves_everything_undefined(database: str) -> None:
     assert [row[name] for name in names] == [None] * len(names)
 
 
-def test_comparisons_and_thresholds_say_so_too(database: str) -> None:
+def test_comparisons_and_thresholds_report_it_too(database: str) -> None:
     wrong = ("--where", "dataset=wrong")
     metrics = {one["metric"]: one for one in document("compare", database, "third", "fourth", *wrong)["metrics"]}
     for metric in ("balanced_accuracy", "mcc"):

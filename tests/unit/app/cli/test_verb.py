@@ -86,7 +86,7 @@ def test_the_exit_code_is_that_of_the_output() -> None:
     assert _call("lemon", "--dry")[0] == 3
 
 
-def test_help_says_what_the_record_says() -> None:
+def test_help_shows_the_descriptions_of_the_record() -> None:
     said = CliRunner().invoke(cake, ["--help"]).stdout
     assert "--egg INTEGER RANGE" in said
     assert "[default: plain]" in said
@@ -116,7 +116,7 @@ def test_no_record_asks_for_two_things_by_one_name() -> None:
 
 
 @pytest.mark.parametrize("name", REMOVED)
-def test_a_removed_command_names_what_to_use(name: str) -> None:
+def test_a_removed_command_names_its_replacement(name: str) -> None:
     done = CliRunner().invoke(cli.root, [name, "p.db"])
     assert done.exit_code == 2
     assert f"There is no command {name!r}. {REMOVED[name]}" in done.stderr

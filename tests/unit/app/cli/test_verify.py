@@ -135,7 +135,7 @@ def test_verifiers_lists_kinds_and_their_names(project: Project) -> None:
         (["exact", "--workers", "0"], "--workers"),
     ],
 )
-def test_wrong_usage_exits_2_and_says_what_is_wrong(project: Project, arguments: list[str], message: str) -> None:
+def test_wrong_usage_exits_with_2_and_a_message(project: Project, arguments: list[str], message: str) -> None:
     code, out, err = call(project, "verify", *arguments)
     assert (code, out) == (2, "")
     assert message in err

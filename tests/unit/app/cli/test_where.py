@@ -85,7 +85,7 @@ def taking_where(command: click.Command, path: tuple[str, ...] = ()) -> Iterator
         yield " ".join(path)
 
 
-def test_every_command_that_takes_it_is_tried_here() -> None:
+def test_every_command_with_the_option_is_covered() -> None:
     assert set(taking_where(root)) == set(COMMANDS)
 
 
@@ -131,7 +131,7 @@ def test_nothing_is_done_where_nothing_is_chosen(database: Path, tmp_path: Path,
         ("completion_id=nobody", "No item matches completion_id=nobody."),
     ],
 )
-def test_a_value_that_is_none_is_refused_with_what_was_meant(database: Path, where: str, said: str) -> None:
+def test_an_impossible_value_is_rejected_with_a_suggestion(database: Path, where: str, said: str) -> None:
     found = run("accuracy", database, "--where", where)
     assert (found.returncode, found.stdout) == (2, "")
     assert said in found.stderr
@@ -140,11 +140,11 @@ def test_a_value_that_is_none_is_refused_with_what_was_meant(database: Path, whe
 @pytest.mark.parametrize(
     "where", ["subtype=integer", "subtype=A1 - Integer", "type=num", "model!=", "subtype!=untyped"]
 )
-def test_what_the_taxonomy_or_the_data_know_is_taken(database: Path, where: str) -> None:
+def test_values_known_to_the_taxonomy_or_data_are_accepted(database: Path, where: str) -> None:
     assert run("accuracy", database, "--where", where).returncode == 0
 
 
-def test_a_code_that_only_the_data_know_is_taken(tmp_path: Path) -> None:
+def test_a_code_known_only_to_the_data_is_accepted(tmp_path: Path) -> None:
     rows = [{**row, "subtype": "A9" if number < 6 else "Q1"} for number, row in enumerate(numbered(12))]
     project = make_project(tmp_path, rows)
     project.close()
@@ -171,7 +171,7 @@ def test_no_run_of_nothing_is_stored(database: Path, tmp_path: Path) -> None:
     assert project.database.reader().execute("SELECT count(*) FROM runs").fetchone() == (0,)
 
 
-def test_figures_of_nothing_are_no_frame(database: Path) -> None:
+def test_an_empty_selection_gives_no_table(database: Path) -> None:
     with workbench.open_project(database) as project:
         for ask in (
             project.accuracy,

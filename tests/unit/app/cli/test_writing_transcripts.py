@@ -88,7 +88,7 @@ def test_a_run_shows_its_own_calls_and_no_others(call: Call, database: Path) -> 
     assert not {*first} & {*second}
 
 
-def test_a_judge_s_run_is_enough_to_say_whose(tmp_path: Path, call: Call) -> None:
+def test_the_run_of_a_judge_identifies_its_transcripts(tmp_path: Path, call: Call) -> None:
     with here(tmp_path, 2) as runs, scripted(lambda _: "Yes") as server:
         runs.start(server.url)
         path = runs.project.path

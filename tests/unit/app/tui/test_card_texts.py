@@ -63,7 +63,7 @@ def test_an_excerpt_is_whole_lines_with_their_marks() -> None:
         assert views.of(raw).marks["answer"] == [300]
 
 
-def test_an_answer_elsewhere_is_shown_with_the_end_and_what_is_left_out_is_counted() -> None:
+def test_an_earlier_answer_is_shown_with_the_end_and_a_gap() -> None:
     text = numbered(100) + "\nSo \\boxed{5}.\n" + numbered(300)
     views = card_texts(item("q", "5", text)).completion
     for raw in (False, True):

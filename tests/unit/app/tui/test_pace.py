@@ -15,12 +15,12 @@ def paced(*seconds: float) -> Pace:
     return pace
 
 
-def test_a_few_labels_are_no_pace_yet() -> None:
+def test_a_few_labels_give_no_pace() -> None:
     pace = paced(*[8] * (ENOUGH - 1))
     assert (pace.labels, pace.seconds, pace.to_go(100)) == (ENOUGH - 1, None, None)
 
 
-def test_the_median_is_what_a_label_takes_and_the_mean_what_many_take() -> None:
+def test_a_label_takes_the_median_and_the_forecast_the_mean() -> None:
     pace = paced(5, 5, 6, 7, 77)
     assert pace.seconds == 6
     assert pace.to_go(30) == 600
@@ -34,14 +34,14 @@ def test_an_item_counts_once_with_its_longest_time() -> None:
     assert (pace.labels, pace.to_go(5)) == (5, 25)
 
 
-def test_a_label_taken_back_is_no_label() -> None:
+def test_a_retracted_label_does_not_count() -> None:
     pace = paced(4, 4)
     pace.take_back(1)
     pace.take_back(7)
     assert pace.labels == 1
 
 
-def test_an_item_labelled_again_after_an_undo_took_what_it_took_before() -> None:
+def test_a_repeated_label_after_undo_keeps_its_first_time() -> None:
     pace = paced(4, 4, 4, 4, 30)
     pace.take_back(4)
     assert (pace.labels, pace.longest(4), pace.longest(5)) == (4, 30_000, 0)
@@ -85,9 +85,9 @@ PARTS = (
         (5, "2 done · saved ✓"),
     ],
 )
-def test_what_matters_least_goes_first(room: int | None, remark: str) -> None:
+def test_the_least_important_part_is_dropped_first(room: int | None, remark: str) -> None:
     assert fit_pieces(PARTS, room) == remark
 
 
-def test_without_pieces_there_is_no_remark() -> None:
+def test_without_parts_there_is_no_remark() -> None:
     assert fit_pieces((), 10) == ""

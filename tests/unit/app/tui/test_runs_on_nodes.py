@@ -19,7 +19,7 @@ USE = ClusterUse(
 )
 
 
-def test_lines_say_progress_rate_and_failures_of_each_node() -> None:
+def test_lines_show_progress_rate_and_failures_of_each_node() -> None:
     assert [*node_lines(USE)] == [
         "node one/aa: 2 workers, 1,200 results, 20.0 a second; died 1 time, 34 repeated on other nodes",
         "node two/[bb]: rejected: it keeps programs in at L2 only",

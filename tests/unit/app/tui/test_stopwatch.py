@@ -14,7 +14,7 @@ class Clock:
         return self.now
 
 
-def test_open_and_focused_time_are_the_same_while_somebody_is_there() -> None:
+def test_open_and_focused_time_are_equal_while_focused() -> None:
     clock = Clock()
     work = AtWork(clock)
     watch = Stopwatch(work)
@@ -49,7 +49,7 @@ def test_a_blurred_terminal_stops_the_clock() -> None:
     assert watch.elapsed() == Elapsed(65_000, 5_000, 0)
 
 
-def test_whoever_presses_a_key_has_the_focus() -> None:
+def test_a_key_press_implies_focus() -> None:
     clock = Clock()
     work = AtWork(clock)
     watch = Stopwatch(work)

@@ -43,7 +43,7 @@ def test_lists_show_calls() -> None:
     assert "%" not in words(overview.run_line(info()))
 
 
-def test_the_sentence_says_what_goes_on_and_no_counts() -> None:
+def test_the_sentence_describes_the_run_without_counts() -> None:
     said = words(runs_screen.run_sentence(info(GO_ON)))
     assert "texts that models write" in said
     assert said.endswith(f"‖ {GO_ON}")

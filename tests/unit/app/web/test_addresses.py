@@ -89,12 +89,12 @@ def test_public_urls(text: str, url: str) -> None:
     "text",
     ["", "labels.example.org", "ftp://x", "https://", "https://x/path", "https://x?q", "https://u:p@x", "https://x:y"],
 )
-def test_what_is_no_public_url_is_refused(text: str) -> None:
+def test_an_invalid_public_url_is_rejected(text: str) -> None:
     with pytest.raises(UsageError):
         public_url(text)
 
 
-def test_what_is_printed_and_warned_of() -> None:
+def test_printed_addresses_and_warnings() -> None:
     assert HERE.url == "http://127.0.0.1:8000"
     assert OPEN.url == "http://127.0.0.1:8000"
     assert Address(host="::1", port=80).url == "http://[::1]:80"

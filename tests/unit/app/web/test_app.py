@@ -91,7 +91,7 @@ async def test_a_closed_page_opens_again_at_the_same_item(project: Project) -> N
 
 
 @pytest.mark.soak
-async def test_a_page_that_has_the_focus_is_looked_at_from_its_first_item_on(project: Project) -> None:
+async def test_a_focused_page_counts_time_from_its_first_item(project: Project) -> None:
     """The app driver sends a blur event after the page has reported focus."""
 
     def stored() -> list[tuple[int, int]]:
@@ -111,7 +111,7 @@ async def test_a_page_that_has_the_focus_is_looked_at_from_its_first_item_on(pro
         assert focused_ms > open_ms / 2
 
 
-async def test_who_quits_gives_back_what_they_held(project: Project) -> None:
+async def test_quitting_releases_the_held_items(project: Project) -> None:
     async with AsyncExitStack() as stack:
         address = await stack.enter_async_context(served(project, real_app(project.path)))
         client = await stack.enter_async_context(sign_in(project, address, "ann"))
@@ -122,7 +122,7 @@ async def test_who_quits_gives_back_what_they_held(project: Project) -> None:
     assert held(project, "ann") == []
 
 
-async def test_a_key_on_its_way_when_the_page_closes_is_no_lost_label(project: Project) -> None:
+async def test_a_key_in_flight_when_the_page_closes_is_not_lost(project: Project) -> None:
     async with served(project, real_app(project.path)) as address, sign_in(project, address, "ann") as client:
         for count in range(1, 4):
             async with tab(client, address) as page:
@@ -170,7 +170,7 @@ async def test_the_apps_end_with_a_server_that_is_killed_and_nothing_is_lost(pro
         assert item.question_text == at
 
 
-async def test_a_server_that_is_started_anew_knows_everyone(project: Project) -> None:
+async def test_logins_survive_a_server_restart(project: Project) -> None:
     async with served(project) as address, sign_in(project, address, "ann") as client:
         cookie = next(iter(client.cookie_jar)).value
     (port,) = free_ports(1)

@@ -39,13 +39,13 @@ MALFORMED = [
 
 
 @pytest.mark.parametrize("text", [*MALFORMED, None], ids=lambda text: (text or "no text")[:40])
-def test_what_is_no_message(text: str | None) -> None:
+def test_invalid_messages_are_rejected(text: str | None) -> None:
     with pytest.raises(ValueError):  # noqa: PT011
         parse(text)
 
 
 @given(st.text() | st.recursive(st.none() | st.integers() | st.text(), st.lists).map(json.dumps))
-def test_anything_else_is_refused_and_nothing_worse(text: str) -> None:
+def test_any_other_data_is_rejected_safely(text: str) -> None:
     with contextlib.suppress(ValueError):
         assert isinstance(parse(text), KeysFrame | Resized | Focused | Pinged)
 

@@ -56,14 +56,14 @@ async def raw(address: Address, data: bytes) -> bytes:
 
 @pytest.mark.few(4)
 @pytest.mark.parametrize("path", ["/", *FILES, GOOD_SOCKET, "/nothing", "/static/", "/download/k", "/favicon.ico"])
-async def test_without_a_login_everything_else_is_refused(address: Address, path: str) -> None:
+async def test_without_a_login_other_routes_are_rejected(address: Address, path: str) -> None:
     async with browser(address) as client, client.get(path) as answer:
         assert answer.status == 403
         assert "a new one" in await answer.text()
         assert "Set-Cookie" not in answer.headers
 
 
-async def test_what_is_open_is_what_a_link_needs(address: Address) -> None:
+async def test_only_routes_needed_by_a_link_are_public(address: Address) -> None:
     async with browser(address) as client:
         for path in ("/enter", *OPEN_FILES):
             async with client.get(path) as answer:
@@ -102,7 +102,7 @@ async def test_every_answer_has_the_headers_that_protect(project: Project, addre
     assert "frame-ancestors 'none'" in policy
 
 
-async def test_pages_have_no_script_of_their_own_and_name_no_other_host(project: Project, address: Address) -> None:
+async def test_pages_have_no_inline_script_and_no_other_host(project: Project, address: Address) -> None:
     async with sign_in(project, address, "ann") as client:
         for path in ("/", "/enter"):
             async with client.get(path) as answer:
@@ -138,7 +138,7 @@ async def test_behind_tls_the_cookie_is_bound_to_it(project: Project) -> None:
     assert "domain" not in cookie.lower()
 
 
-async def test_a_used_link_lets_nobody_in(project: Project, address: Address) -> None:
+async def test_a_used_link_is_rejected(project: Project, address: Address) -> None:
     link = tokens.new_link(project, "ann")
     async with browser(address, link), browser(address) as other:
         async with other.post("/enter", data=link, headers={"Origin": origin(address)}) as answer:
@@ -150,7 +150,7 @@ async def test_a_used_link_lets_nobody_in(project: Project, address: Address) ->
             assert answer.status == 403
 
 
-async def test_coming_in_gives_a_new_cookie_whatever_was_there(project: Project, address: Address) -> None:
+async def test_a_login_always_sets_a_new_cookie(project: Project, address: Address) -> None:
     fixed = "B" * 43
     async with browser(address) as client:
         client.cookie_jar.update_cookies({f"workbench-{address.port}": fixed})
@@ -206,9 +206,7 @@ async def test_a_cookie_of_one_is_never_another(project: Project, address: Addre
             await page.wait_for(f"I am {name}")
 
 
-async def test_a_valid_link_is_honoured_whatever_others_tried_from_the_same_address(
-    project: Project, address: Address
-) -> None:
+async def test_a_valid_link_works_despite_failures_from_the_same_address(project: Project, address: Address) -> None:
     """Behind a proxy or tunnel all clients share an address: a stranger's guesses lock out no annotator."""
     headers = {"Origin": origin(address)}
     links = {name: tokens.new_link(project, name) for name in ("ann", "ben")}
@@ -258,7 +256,7 @@ async def test_strangers_connections_give_way(
     assert "Traceback" not in caplog.text
 
 
-async def test_what_is_refused_is_never_written_for(
+async def test_rejected_requests_write_nothing(
     project: Project, address: Address, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Guesses cost a look-up by a hash each, and never the database's one writer."""
@@ -272,7 +270,7 @@ async def test_what_is_refused_is_never_written_for(
 
 
 @pytest.mark.parametrize("body", [b"", b"\xff\xfe", b"A" * 43 + b"\n", b"\x00" * 43], ids=repr)
-async def test_bodies_that_are_no_link(address: Address, body: bytes) -> None:
+async def test_invalid_link_bodies_are_rejected(address: Address, body: bytes) -> None:
     headers = {"Origin": origin(address), "Content-Type": "text/plain; charset=nonsense"}
     async with browser(address) as client, client.post("/enter", data=body, headers=headers) as answer:
         assert answer.status == 403
@@ -359,9 +357,7 @@ async def test_logs_hold_neither_links_nor_cookies(
     assert "\x1b" not in ours
 
 
-async def test_a_database_that_is_busy_is_no_crash(
-    project: Project, address: Address, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_busy_database_is_no_crash(project: Project, address: Address, monkeypatch: pytest.MonkeyPatch) -> None:
     from workbench.core.errors import StoreError
 
     def fail(*_: object) -> None:

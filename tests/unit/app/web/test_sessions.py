@@ -66,7 +66,7 @@ def transport_of(page: Tab) -> Any:
     return connection.transport
 
 
-async def test_what_the_page_says_reaches_the_app_and_back(ann: ClientSession, address: Address) -> None:
+async def test_messages_reach_the_app_and_return(ann: ClientSession, address: Address) -> None:
     async with tab(ann, address) as page:
         await page.wait_for("I am ann")
         await page.press("é1\x1b[A")
@@ -88,7 +88,7 @@ async def test_a_closed_page_ends_the_process(ann: ClientSession, address: Addre
     await until(lambda: processes() == [])
 
 
-async def test_what_was_typed_before_the_page_closed_is_still_read(
+async def test_keys_typed_before_the_page_closed_are_processed(
     ann: ClientSession, address: Address, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.WARNING):
@@ -162,7 +162,7 @@ async def test_only_so_many_people_at_once(project: Project, caplog: pytest.LogC
             await third.wait_for("I am p2")
 
 
-async def test_each_of_many_who_connect_at_once_is_themselves(project: Project, address: Address) -> None:
+async def test_many_concurrent_clients_keep_their_identity(project: Project, address: Address) -> None:
     async with AsyncExitStack() as stack:
         names = [f"p{number}" for number in range(8)]
         clients = [await stack.enter_async_context(sign_in(project, address, name)) for name in names]
@@ -202,7 +202,7 @@ async def test_a_binary_frame_is_malformed(ann: ClientSession, address: Address)
         assert await page.end() == Ending.MALFORMED
 
 
-async def test_a_large_message_is_not_taken(
+async def test_a_large_message_is_rejected(
     ann: ClientSession, address: Address, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with tab(ann, address) as page:
@@ -216,7 +216,7 @@ async def test_a_large_message_is_not_taken(
     assert "Traceback" not in caplog.text
 
 
-async def test_frames_that_are_no_websocket(ann: ClientSession, address: Address) -> None:
+async def test_invalid_websocket_frames_are_rejected(ann: ClientSession, address: Address) -> None:
     async with tab(ann, address) as page:
         await page.wait_for("I am ann")
         transport_of(page).write(os.urandom(4_096))
@@ -226,7 +226,7 @@ async def test_frames_that_are_no_websocket(ann: ClientSession, address: Address
 
 @pytest.mark.soak
 @pytest.mark.parametrize("keys", [5, pytest.param(20, marks=pytest.mark.soak)])
-async def test_a_page_that_reads_nothing_keeps_nobody_waiting(
+async def test_a_page_that_reads_nothing_blocks_no_other(
     project: Project, ann: ClientSession, address: Address, monkeypatch: pytest.MonkeyPatch, keys: int
 ) -> None:
     monkeypatch.setattr(server, "HEARTBEAT_S", 3.0)

@@ -56,7 +56,7 @@ def test_what_differs_between_two_versions(project: Project) -> None:
     assert diff.texts == ()
 
 
-def test_the_same_ids_in_another_data_set_are_the_same_item_with_other_texts(project: Project) -> None:
+def test_the_same_ids_in_another_dataset_are_the_same_item_with_other_texts(project: Project) -> None:
     with project.database.write() as connection:
         connection.execute("INSERT INTO datasets (id, name, created_at) VALUES (2, 'pool-2', '')")
         connection.execute(

@@ -82,14 +82,14 @@ def test_two_at_once_freeze_one_set(project: Project) -> None:
         ({"cap_source": 9}, 0, "cap_source none, now 9"),
     ],
 )
-def test_other_settings_are_refused_by_name(project: Project, changes: dict[str, Any], seed: int, told: str) -> None:
+def test_other_settings_are_rejected_by_name(project: Project, changes: dict[str, Any], seed: int, told: str) -> None:
     build_balanced(project, ONE)
     with pytest.raises(UsageError, match=told) as caught:
         build_balanced(project, BalancedOptions(**{"per_type": 1, **changes}, seed=seed))
     assert "--new-version freezes the new set as balanced@2" in caught.value.hint
 
 
-def test_other_data_are_refused_by_name(project: Project) -> None:
+def test_other_data_are_rejected_by_name(project: Project) -> None:
     first = build_balanced(project, ONE)
     with project.database.write() as connection:
         connection.execute("UPDATE item_states SET state = 'conflict', gold = NULL, gold_from = NULL")
@@ -106,7 +106,7 @@ def test_other_data_are_refused_by_name(project: Project) -> None:
     assert names(project) == ["balanced@1", "balanced@2"]
 
 
-def test_another_kind_is_refused_even_as_a_new_version(project: Project) -> None:
+def test_another_kind_is_rejected_even_as_a_new_version(project: Project) -> None:
     build_picks(project, PicksOptions(judge="judge", name="mine"))
     with pytest.raises(UsageError, match="'mine' is already the name of a set of kind picks"):
         build_balanced(project, replace(ONE, name="mine", new_version=True))

@@ -104,7 +104,7 @@ def test_picks_stay_as_they_are_when_questions_are_added(project: Project) -> No
     assert first.tuples == 6
 
 
-def test_the_same_again_is_unchanged_and_another_run_is_refused(project: Project) -> None:
+def test_the_same_again_is_unchanged_and_another_run_is_rejected(project: Project) -> None:
     first = build_picks(project, PicksOptions(judge="judge"))
     again = build_picks(project, PicksOptions(judge="judge"))
     assert (again.version, again.digest, again.unchanged) == (1, first.digest, True)

@@ -107,7 +107,7 @@ def test_types_of_people_go_first_and_proposals_can_be_left_out(project: Project
     assert members(project, "d")["q0"] == ("D", "D1")
 
 
-def test_nothing_and_names_of_nothing_are_refused(project: Project) -> None:
+def test_nothing_and_names_of_nothing_are_rejected(project: Project) -> None:
     with pytest.raises(UsageError, match="There are no items for the set 'none': nothing matches"):
         draw(project, DrawOptions(name="none", per_type=1, types="Z"))
     with pytest.raises(UsageError):

@@ -78,7 +78,7 @@ def test_decisions_are_never_changed(project: Project) -> None:
                 connection.execute(change)
 
 
-def test_an_id_of_two_data_sets_needs_the_data_set(project: Project, tmp_path: Path) -> None:
+def test_an_id_of_two_datasets_needs_the_dataset(project: Project, tmp_path: Path) -> None:
     add_questions(project, tmp_path, {"sum": {"question": "?", "answer": "!"}}, dataset="other")
     with pytest.raises(UsageError, match="Several data sets have a question 'sum': pool, other"):
         exclude(project, ["sum"], reason="proof", by="amira")

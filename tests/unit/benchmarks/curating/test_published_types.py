@@ -86,7 +86,7 @@ def test_the_last_name_counts(reply: str, said: str | None) -> None:
 
 
 @pytest.mark.parametrize("data", [b"{answer}", b"\xff{question}", b"", b"{question}" + b"x" * 300_000])
-def test_what_is_no_prompt_is_refused(tmp_path: Path, data: bytes) -> None:
+def test_what_is_no_prompt_is_rejected(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "p.txt"
     path.write_bytes(data)
     with pytest.raises(UsageError, match=r"p\.txt"):

@@ -153,7 +153,7 @@ def test_people_say_types_of_questions_without_completions(project: Project, tmp
         ),
     ],
 )
-def test_lines_that_say_no_type_of_a_question_are_refused(
+def test_lines_that_say_no_type_of_a_question_are_rejected(
     project: Project, tmp_path: Path, line: dict[str, str], field: str
 ) -> None:
     file = tmp_path / "types.jsonl"
@@ -244,7 +244,7 @@ def test_proposals_of_unannotated_questions_count_once_accepted(project: Project
     assert report.proposals[0].compared == 3
 
 
-def test_who_says_one_of_two_types_can_not_settle_them(project: Project) -> None:
+def test_who_says_one_of_two_types_cannot_settle_them(project: Project) -> None:
     for by, subtype in (("amira", "A1"), ("ben", "B1")):
         say_types(project, [PersonType(question_id="one", subtype=subtype)], by=by)
     line = LabelLine(question_id="one", annotator="amira", answer_subtype="A1", role="adjudicator")

@@ -125,7 +125,7 @@ def test_a_claim_that_is_lost_ends_it_in_words(project: Project) -> None:
         carry_out(project, plan(project, server.url, {"a": "concurrency = 1"}))
 
 
-def test_problems_of_code_are_refused(tmp_path: Path, server: ScriptedServer) -> None:
+def test_problems_of_code_are_rejected(tmp_path: Path, server: ScriptedServer) -> None:
     with opened_project(tmp_path / "p.db", create=True) as project:
         import_files(project, plan_import([sample_folder() / "code_problems.jsonl"]), dataset="code")
         by_hand = structs.replace(plan_of(project, ["a"], {"base_url": server.url}, 1), dataset="code")
@@ -133,7 +133,7 @@ def test_problems_of_code_are_refused(tmp_path: Path, server: ScriptedServer) ->
             complete(project, by_hand)
 
 
-def test_a_set_of_items_or_of_nothing_is_refused(project: Project, server: ScriptedServer) -> None:
+def test_a_set_of_items_or_of_nothing_is_rejected(project: Project, server: ScriptedServer) -> None:
     with project.database.write() as connection:
         sets.put(connection, NewSet(name="items", kind="picks", seed=0, config="{}", report="{}"))
     wanted = plan(project, server.url, {"a": ""})

@@ -84,7 +84,7 @@ def test_vectors_in_a_file_are_counted_by_source_before_and_after(tmp_path: Path
     ],
     ids=["empty", "zero", "lengths", "twice", "no-id", "nothing"],
 )
-def test_a_wrong_file_of_vectors_is_refused_with_line_and_field(tmp_path: Path, rows: list[Any], message: str) -> None:
+def test_a_wrong_file_of_vectors_is_rejected_with_line_and_field(tmp_path: Path, rows: list[Any], message: str) -> None:
     with pytest.raises(FormatError, match=message.replace("(", r"\(")):
         read_cosines(lines(tmp_path, *rows))
 

@@ -287,7 +287,7 @@ def test_tests_that_the_reference_fails_are_taken_on_request(tmp_path: Path) -> 
     project.close()
 
 
-def test_only_so_many_problems_and_none_that_can_not(tmp_path: Path) -> None:
+def test_only_so_many_problems_and_none_that_cannot(tmp_path: Path) -> None:
     project = own_project(tmp_path, 3)
     with project.database.write() as connection:
         connection.execute("DELETE FROM tests WHERE question_id = 1")

@@ -33,7 +33,7 @@ def test_just_the_threshold_is_not_alike() -> None:
     assert list(find_similar(similarities, cosine - 1e-9)) == [0, 1]
 
 
-def test_a_vector_without_direction_is_refused() -> None:
+def test_a_vector_without_direction_is_rejected() -> None:
     for bad in ([0.0, 0.0], [np.nan, 1.0], [np.inf, 1.0]):
         with pytest.raises(ValueError, match="vector 2 has no direction"):
             Similarities(np.array([[1.0, 0.0], bad]))

@@ -62,7 +62,7 @@ def test_a_reply_without_tests_has_no_tests(reply: str) -> None:
         ("assert  f( 1 )==2 , 'why'", "duplicate"),
     ],
 )
-def test_a_test_is_refused_with_a_reason(source: str, code: str) -> None:
+def test_a_test_is_rejected_with_a_reason(source: str, code: str) -> None:
     taken = executable_tests(reply_with(source), ["f"], ["assert f(1) == 2"])
     assert (taken.tests, dict(taken.rejected)) == ((), {code: 1})
     assert code in REJECTIONS

@@ -48,7 +48,7 @@ def measured(project: Project, *sizes: int, against: str | None = None) -> PassR
     return with_models(project, passes, pass_report(passes, sizes), sizes, against)
 
 
-def test_averages_count_each_data_set_as_much_and_delta_is_above_the_other(project: Project) -> None:
+def test_averages_count_each_dataset_as_much_and_delta_is_above_the_other(project: Project) -> None:
     rows = {row.model: row for row in measured(project, 1, against="base").models}
     first, second = measured(project, 1).rows[0].dataset, "other"
     assert rows["base"].values == {first: 0.5, second: 0.0}
@@ -89,7 +89,7 @@ def test_nothing_is_a_share_of_nothing() -> None:
     assert (found.delta, found.gain) == (-0.5, None)
 
 
-def test_a_model_that_wrote_nothing_is_refused(project: Project) -> None:
+def test_a_model_that_wrote_nothing_is_rejected(project: Project) -> None:
     with pytest.raises(UsageError, match="There are no solutions by the model 'r9'") as caught:
         measured(project, 1, against="r9")
     assert "base, r1, r2" in str(caught.value.hint)

@@ -146,7 +146,7 @@ def test_a_model_that_refuses_half_the_problems_and_one_with_broken_tests_fall_t
     assert found["sloppy"]["mean_tests"] == 8
 
 
-def test_a_prompt_that_asks_for_the_same_number_each_time_is_refused(
+def test_a_prompt_that_asks_for_the_same_number_each_time_is_rejected(
     call: Call, database: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "ten.txt").write_text("Generate 10 tests.\n{question}")

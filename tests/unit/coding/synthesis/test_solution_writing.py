@@ -136,7 +136,7 @@ def test_a_solution_the_sandbox_died_over_is_no_wrong_one_and_is_run_again(
     assert len(server.received) == asked
 
 
-def test_solutions_join_the_data_set_as_programs(project: Project, server: ScriptedServer) -> None:
+def test_solutions_join_the_dataset_as_programs(project: Project, server: ScriptedServer) -> None:
     write(project, server, SolutionOptions(k=3, rounds=1), targets=Targets(tasks=("add",)))
     ((key, model, gold, form, text, extra),) = stored(project)
     assert (key, model, gold, form) == ("add/new-incorrect-1", "m", 0, "program")

@@ -100,7 +100,7 @@ def test_problems_within_a_date_window_are_requested_inclusively(
         (("--since", "2025-02-01", "--until", "2025-01-31"), "Swap them"),
     ],
 )
-def test_days_that_are_none_are_refused(call: Call, tmp_path: Path, days: tuple[str, ...], says: str) -> None:
+def test_days_that_are_none_are_rejected(call: Call, tmp_path: Path, days: tuple[str, ...], says: str) -> None:
     database = imported(call, tmp_path, [contest("a")])
     with scripted(lambda _: "x") as server:
         code, out, err = pool(call, database, server, *days)

@@ -64,7 +64,7 @@ def test_empty_cells_are_missing_values(tmp_path: Path) -> None:
         ([1], None, "wrong_type", "a list"),
     ],
 )
-def test_a_line_is_refused_with_its_field(
+def test_a_line_is_rejected_with_its_field(
     tmp_path: Path, line: object, field: str | None, code: str, words: str
 ) -> None:
     good = json.dumps({"verifier": "rules", "benchmark": "sums", "score": 1})
@@ -76,13 +76,13 @@ def test_a_line_is_refused_with_its_field(
 
 
 @pytest.mark.parametrize("cell", ["nan", "inf", "-inf", "-1e308", "60 %", "1,5"])
-def test_a_cell_that_is_no_finite_number_is_refused(tmp_path: Path, cell: str) -> None:
+def test_a_cell_that_is_no_finite_number_is_rejected(tmp_path: Path, cell: str) -> None:
     path = written(tmp_path, "a.csv", f'verifier,benchmark,score\nrules,sums,"{cell}"\n')
     (refused,) = read_downstream(path).refused
     assert (refused.line, refused.field) == (2, "score")
 
 
-def test_broken_lines_are_refused_one_by_one(tmp_path: Path) -> None:
+def test_broken_lines_are_rejected_one_by_one(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(b'nonsense\n{"verifier": "\xff", "benchmark": "b", "score": 1}\n{"score": NaN}\n' + b"[" * 10_000)
     found = read_downstream(path)

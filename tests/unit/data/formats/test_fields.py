@@ -29,7 +29,7 @@ def test_released_names_may_be_used_for_our_fields() -> None:
     assert parse_map(["answer=a", "gold_correct=g"]) == {"reference": "a", "gold": "g"}
 
 
-def test_an_unknown_field_is_refused_with_ours() -> None:
+def test_an_unknown_field_is_rejected_with_ours() -> None:
     with pytest.raises(UsageError, match="completion_id") as caught:
         parse_map(["nonsense=a"])
     assert caught.value.exit_code == 2

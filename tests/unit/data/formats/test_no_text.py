@@ -35,7 +35,7 @@ def imported(file: Path) -> tuple[list[tuple[str | None, str, str]], list[tuple[
 @pytest.mark.parametrize("ending", ["jsonl", "csv"])
 @pytest.mark.parametrize("spelled", ["NaN", "nan", "<NA>", "NaT"])
 @pytest.mark.parametrize("column", ["question", "answer", "completion", "completion_id"])
-def test_a_missing_text_is_refused_in_words(tmp_path: Path, column: str, spelled: str, ending: str) -> None:
+def test_a_missing_text_is_rejected_with_a_message(tmp_path: Path, column: str, spelled: str, ending: str) -> None:
     file = tmp_path / f"rows.{ending}"
     rows = [{**ROW, column: spelled}, {**ROW, "completion_id": "c2"}]
     if ending == "csv":

@@ -199,7 +199,7 @@ def test_verdict_words_are_read_alike_from_every_source(tmp_path: Path, word: st
 
 
 @pytest.mark.parametrize("words", [["correct", "incorrect"], ["Correct", "no"], ["perhaps"], ["C"], ["4"]])
-def test_what_is_no_one_verdict_is_refused_and_a_models_is_unparsed(tmp_path: Path, words: list[str]) -> None:
+def test_what_is_no_one_verdict_is_rejected_and_a_models_is_unparsed(tmp_path: Path, words: list[str]) -> None:
     several = {**choice("verdict", ""), "value": {"choices": words}}
     one = task(annotations=[{"id": 5, "completed_by": 3, "result": [several]}])
     one["predictions"] = [{"model_version": "m", "result": [several]}]
@@ -231,7 +231,7 @@ def test_repeated_choices_are_one_verdict_and_others_are_ignored(tmp_path: Path)
     ],
     ids=["no list", "no completion", "hidden part", "no annotation"],
 )
-def test_a_task_that_is_none_is_refused_with_its_number_and_field(
+def test_a_task_that_is_none_is_rejected_with_its_number_and_field(
     tmp_path: Path, bad: dict[str, Any], field: str
 ) -> None:
     path = write(tmp_path, task(), task(**bad))
@@ -254,7 +254,7 @@ def test_a_hidden_line_that_is_not_ours_changes_nothing(tmp_path: Path, line: st
     assert (found.annotator, found.verdict) == ("ann@example.org", "correct")
 
 
-def test_an_annotation_without_a_verdict_is_refused(tmp_path: Path) -> None:
+def test_an_annotation_without_a_verdict_is_rejected(tmp_path: Path) -> None:
     project = read_back(tmp_path, write(tmp_path, task(annotations=[{"id": 1, "completed_by": 1, "result": []}])))
     report = import_labels(project, tmp_path / "foreign.json")
     assert [(row["line"], row["field"]) for row in report.refusals] == [(1, "verdict")]

@@ -63,7 +63,7 @@ def test_ordinal_values_have_the_given_order(tmp_path: Path) -> None:
     assert "--order" in message
 
 
-def test_a_second_rating_is_refused_and_the_first_stays(tmp_path: Path) -> None:
+def test_a_second_rating_is_rejected_and_the_first_stays(tmp_path: Path) -> None:
     path = written(tmp_path, rating(1, "a", 0), rating(1, "b", 0), rating("1", "a", 1), rating(1, "a", 0))
     found = read(path, 1 << 20, "nominal")
     assert found.value.tolist() == [0, 0]
@@ -93,7 +93,7 @@ def test_a_second_rating_is_refused_and_the_first_stays(tmp_path: Path) -> None:
     ],
     ids=range(16),
 )
-def test_a_bad_line_is_refused_with_its_field_and_the_rest_is_used(
+def test_a_bad_line_is_rejected_with_its_field_and_the_rest_is_used(
     tmp_path: Path, line: str, field: str | None, part: str
 ) -> None:
     found = read(written(tmp_path, rating(1, "b", 1), line, rating(2, "b", 1)), 1 << 20, "nominal")
@@ -114,7 +114,7 @@ def test_a_bad_line_is_refused_with_its_field_and_the_rest_is_used(
         ("interval", 10**400, "too large"),
     ],
 )
-def test_a_value_that_is_none_of_the_level_is_refused(tmp_path: Path, level: Level, value: Any, part: str) -> None:
+def test_a_value_that_is_none_of_the_level_is_rejected(tmp_path: Path, level: Level, value: Any, part: str) -> None:
     found = read(written(tmp_path, rating(1, "a", 1), rating(2, "a", value)), 1 << 20, level)
     ((line, field, message),) = refusals_of(found)
     assert (line, field) == (2, "value")
@@ -122,7 +122,7 @@ def test_a_value_that_is_none_of_the_level_is_refused(tmp_path: Path, level: Lev
     assert found.items == 1
 
 
-def test_a_line_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
+def test_a_line_that_is_not_utf_8_is_rejected(tmp_path: Path) -> None:
     path = tmp_path / "r.jsonl"
     path.write_bytes(b'{"item": 1, "annotator": "\xff", "value": 1}\n{"item": 1, "annotator": "a", "value": 1}\n')
     found = read(path, 1 << 20, "nominal")
@@ -131,7 +131,7 @@ def test_a_line_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
     assert found.annotators == ["a"]
 
 
-def test_a_line_that_is_too_long_is_refused(tmp_path: Path) -> None:
+def test_a_line_that_is_too_long_is_rejected(tmp_path: Path) -> None:
     found = read(written(tmp_path, rating("x" * 5_000, "a", 1), rating(1, "a", 1)), 2_000, "nominal")
     assert [line for line, *_ in refusals_of(found)] == [1]
     assert found.items == 1

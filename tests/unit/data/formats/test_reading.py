@@ -72,7 +72,7 @@ def _row(**changes: object) -> bytes:
         (b'{"\xff": 1}', "bad_utf8", None),
     ],
 )
-def test_a_bad_row_is_refused_and_the_others_are_taken(
+def test_a_bad_row_is_rejected_and_the_others_are_taken(
     tmp_path: Path, line: bytes, code: str, field: str | None
 ) -> None:
     refused = _refused(tmp_path, line, columns={"completion_id": "completion_id"} if b"completion_id" in line else {})
@@ -90,7 +90,7 @@ def test_huge_numbers_in_unknown_keys_are_preserved(tmp_path: Path) -> None:
     assert item.extra == f'{{"n": {number}, "e": 1e999}}'
 
 
-def test_a_long_line_is_refused(tmp_path: Path) -> None:
+def test_a_long_line_is_rejected(tmp_path: Path) -> None:
     refused = _refused(tmp_path, _row(completion="x" * 5_000), max_line=4_096)
     assert refused.code == "too_long"
     assert "max-line" in refused.message
@@ -154,7 +154,7 @@ def test_csv_cells_keep_line_ends_and_formulas(tmp_path: Path) -> None:
         (b"a,\xff,c\n", "bad_utf8"),
     ],
 )
-def test_bad_csv_rows_are_refused(tmp_path: Path, row: bytes, code: str) -> None:
+def test_bad_csv_rows_are_rejected(tmp_path: Path, row: bytes, code: str) -> None:
     path = tmp_path / "f.csv"
     path.write_bytes(b"question,answer,completion\na,b,c\n" + row)
     item, refused = _read(path)
@@ -200,7 +200,7 @@ def test_formats_are_recognised(tmp_path: Path, name: str, content: bytes, forma
         ("f.json", b"[1, 2]"),
     ],
 )
-def test_a_file_that_is_nothing_of_ours_is_refused_as_a_whole(tmp_path: Path, name: str, content: bytes) -> None:
+def test_a_file_that_is_nothing_of_ours_is_rejected_as_a_whole(tmp_path: Path, name: str, content: bytes) -> None:
     path = tmp_path / name
     path.write_bytes(content)
     with pytest.raises(FormatError, match="f\\."):
@@ -226,7 +226,7 @@ def test_whole_numbers_are_ids(tmp_path: Path) -> None:
     assert item.question_key == "7"
 
 
-def test_what_is_no_regular_file_is_refused_before_it_is_opened(tmp_path: Path) -> None:
+def test_what_is_no_regular_file_is_rejected_before_it_is_opened(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     for path in (tmp_path / "fifo", Path("/dev/zero")):
         with pytest.raises(FormatError, match="not a regular file"):
@@ -257,7 +257,7 @@ def test_columns_of_a_table_are_known_before_a_row_is(tmp_path: Path) -> None:
     assert [type(row) for row in _read(path, max_line=10**30)] == [Refusal] * 2_000 + [ItemRecord]
 
 
-def test_a_json_document_that_memory_may_not_hold_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_json_document_that_memory_may_not_hold_is_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "f.json.gz"
     path.write_bytes(gzip.compress(b"[" + b" " * 10**8 + b"]"))
     monkeypatch.setattr(documents, "_MAX_JSON_BYTES", 1 << 20)
@@ -265,7 +265,7 @@ def test_a_json_document_that_memory_may_not_hold_is_refused(tmp_path: Path, mon
         plan_file(path)
 
 
-def test_a_table_of_very_many_columns_is_refused_in_a_line(tmp_path: Path) -> None:
+def test_a_table_of_very_many_columns_is_rejected_in_a_line(tmp_path: Path) -> None:
     """Two of a name are found in time in proportion to their number: this took minutes."""
     names = [f"c{number}" for number in range(9_000)]
     path = tmp_path / "wide.csv"

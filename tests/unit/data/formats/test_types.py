@@ -42,7 +42,7 @@ def test_the_letter_follows_from_the_subtype() -> None:
 
 
 @pytest.mark.parametrize(("kind", "subtype"), [("A", "B5 - Matrix"), ("B5", "B"), ("A1", "A1"), ("A", "A")])
-def test_contradictions_are_refused(kind: str, subtype: str) -> None:
+def test_contradictions_are_rejected(kind: str, subtype: str) -> None:
     with pytest.raises(TypeMismatch):
         TypeReader().read(kind, subtype)
 

@@ -80,7 +80,7 @@ def test_a_bomb_in_a_bomb_is_unpacked_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("text", "rows"), [("a" * (2 << 20), 1), ("a" * 1_000, 9_000)], ids=["long", "many"])
-def test_a_parquet_bomb_is_refused(tmp_path: Path, text: str, rows: int) -> None:
+def test_a_parquet_bomb_is_rejected(tmp_path: Path, text: str, rows: int) -> None:
     path = tmp_path / "bomb.parquet"
     table = pa.table({"question": [text] * rows, "answer": ["b"] * rows, "completion": ["c"] * rows})
     pq.write_table(table, path, compression="zstd", use_dictionary=False)

@@ -181,7 +181,7 @@ def test_what_a_dead_import_left_is_removed(tmp_path: Path) -> None:
     database.close()
 
 
-def test_a_data_set_of_which_there_is_nothing_yet_is_not_named(tmp_path: Path) -> None:
+def test_a_dataset_of_which_there_is_nothing_yet_is_not_named(tmp_path: Path) -> None:
     database = Database(tmp_path / "p.db", create=True)
     _running(database)
     assert _count(tmp_path / "p.db", "SELECT count(*) FROM datasets") == 1
@@ -191,7 +191,7 @@ def test_a_data_set_of_which_there_is_nothing_yet_is_not_named(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("room", ["none", "once the log is written back"])
-def test_an_import_that_can_not_be_undone_is_undone_by_the_next_one(
+def test_an_import_that_cannot_be_undone_is_undone_by_the_next_one(
     tmp_path: Path, room: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "p.db"
@@ -238,7 +238,7 @@ def test_an_import_that_can_not_be_undone_is_undone_by_the_next_one(
 
 
 @pytest.mark.parametrize("kept", ["questions", "selection_judges"])
-def test_a_data_set_that_something_else_is_of_stays(tmp_path: Path, kept: str) -> None:
+def test_a_dataset_that_something_else_is_of_stays(tmp_path: Path, kept: str) -> None:
     database = Database(tmp_path / "p.db", create=True)
     _running(database)
     with database.write() as connection:
@@ -252,7 +252,7 @@ def test_a_data_set_that_something_else_is_of_stays(tmp_path: Path, kept: str) -
     database.close()
 
 
-def test_every_table_that_refers_to_data_sets_is_known(tmp_path: Path) -> None:
+def test_every_table_that_refers_to_datasets_is_known(tmp_path: Path) -> None:
     database = Database(tmp_path / "p.db", create=True)
     reader = database.reader()
     tables = [name for (name,) in reader.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]

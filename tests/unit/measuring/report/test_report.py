@@ -168,7 +168,7 @@ def test_examples_that_other_verifiers_get_right_come_first(project: Project) ->
     assert gathered(project, examples=0).errors == []
 
 
-def test_the_card_counts_what_is_there(project: Project) -> None:
+def test_the_card_counts_the_items(project: Project) -> None:
     add_selection_judges(project, "sample", ("bad",))
     card = gathered(project).card
     assert {(row.of, row.group): row.counts["sample"] for row in card.counts.rows} == {
@@ -292,7 +292,7 @@ def test_a_file_is_overwritten_only_with_force_and_never_half_written(project: P
     assert sorted(one.name for one in tmp_path.iterdir() if "part" in one.name) == []
 
 
-def test_the_command_writes_what_its_name_says(project: Project, tmp_path: Path) -> None:
+def test_the_file_extension_selects_the_format(project: Project, tmp_path: Path) -> None:
     for name, begins in (("r.html", "<!DOCTYPE html>"), ("r.md", "# Verifiers on sample")):
         done = CliRunner().invoke(root, ["report", str(project.path), "-o", str(tmp_path / name), "--json"])
         assert done.exit_code == 0, done.output

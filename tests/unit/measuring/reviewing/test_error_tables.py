@@ -68,7 +68,7 @@ def test_the_table_has_a_column_for_each_kind_that_occurs(project: Project) -> N
     assert not table.notes
 
 
-def test_reviewed_is_what_has_a_decision_in_force(project: Project) -> None:
+def test_items_with_a_current_decision_are_reviewed(project: Project) -> None:
     assert reviewed_items(project) == {1, 2, 3}
     made = deciding.confirm(project, 4, by="dora")
     assert reviewed_items(project) == {1, 2, 3, 4}

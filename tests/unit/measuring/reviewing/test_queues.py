@@ -79,13 +79,13 @@ def test_the_split_text_counts_the_verifiers_of_the_project(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("name", ["split", "verifiers"])
-def test_one_verifier_disagrees_with_nobody(tmp_path: Path, name: Queue) -> None:
+def test_a_single_verifier_has_no_disagreements(tmp_path: Path, name: Queue) -> None:
     with pytest.raises(UsageError, match="can't disagree with another"):
         queue(voted(tmp_path, "+"), name)
 
 
 @pytest.mark.parametrize("name", [name for name in QUEUES if name != "annotators"])
-def test_without_verdicts_there_is_nothing_to_disagree_about(tmp_path: Path, name: Queue) -> None:
+def test_without_verdicts_there_are_no_disagreements(tmp_path: Path, name: Queue) -> None:
     with pytest.raises(UsageError, match="No verifier has a complete run yet"):
         queue(make_project(tmp_path, numbered(2)), name)
 
@@ -246,7 +246,7 @@ def test_conditions_choose_among_the_items(tmp_path: Path) -> None:
     assert list(rows(project, "verifier-gold", selection=chosen)) == ["c1"]
 
 
-def test_what_was_reviewed_can_be_hidden_until_its_gold_changes(tmp_path: Path) -> None:
+def test_reviewed_items_can_be_hidden_until_their_gold_changes(tmp_path: Path) -> None:
     project = voted(tmp_path, "+-", "+-", gold="+-")
     confirm(project, 1, by="chris")
     assert list(rows(project, "verifiers", hide_reviewed=True)) == ["c1"]
@@ -301,7 +301,7 @@ def add_run_again(project: Project, name: str, signs: str) -> None:
         runs.complete(connection, run, len(signs))
 
 
-def test_a_run_of_another_verifier_is_no_repetition(tmp_path: Path) -> None:
+def test_a_run_of_another_verifier_is_not_a_repetition(tmp_path: Path) -> None:
     project = voted(tmp_path, "+-")
     add_run(project, "c", "-")
     assert len(queue(project, "flips")) == 0

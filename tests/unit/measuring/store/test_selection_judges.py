@@ -17,7 +17,7 @@ def database(tmp_path: Path) -> Database:
     return make_project(tmp_path, rows).database
 
 
-def test_a_judge_is_noted_once_for_each_data_set(database: Database) -> None:
+def test_a_judge_is_recorded_once_per_dataset(database: Database) -> None:
     with database.write() as connection:
         assert figures.add(connection, 1, ("b", "a", "b")) == 2
         assert figures.add(connection, 1, ("a", "c")) == 1
@@ -26,7 +26,7 @@ def test_a_judge_is_noted_once_for_each_data_set(database: Database) -> None:
     assert figures.every(database.reader()) == {"easy": ["a"], "hard": ["a", "b", "c"]}
 
 
-def test_a_judge_is_forgotten_for_one_data_set(database: Database) -> None:
+def test_a_judge_can_be_removed_from_one_dataset(database: Database) -> None:
     with database.write() as connection:
         figures.add(connection, 1, ("a", "b"))
         figures.add(connection, 2, ("a",))

@@ -97,7 +97,7 @@ def test_weights_count_items() -> None:
         assert weighted == pytest.approx(of(thrice, level), abs=1e-12)
 
 
-def test_too_many_values_for_ratios_are_refused() -> None:
+def test_too_many_values_for_ratios_are_rejected() -> None:
     values = MOST_RATIOS + 1
     ratings = of_cells([(value, person, value) for value in range(values) for person in (0, 1)], values, 2, values)
     with pytest.raises(ValueError, match="distinct values"):

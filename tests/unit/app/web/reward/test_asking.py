@@ -148,7 +148,7 @@ async def test_an_answer_is_committed_before_it_is_sent(project: Project, judge:
         assert len(model.received) == 2
 
 
-async def test_a_reward_model_gives_its_own_score(judge: Serving) -> None:
+async def test_a_reward_model_returns_its_score(judge: Serving) -> None:
     with scripted(lambda received: [0.75 if "good" in received.raw.decode() else 0.25]) as model:
         async with judge(model.url, kind="reward-model", dialect="pooling") as server:
             assert rewards_of(await post(server, "good", "bad")) == [
@@ -157,7 +157,7 @@ async def test_a_reward_model_gives_its_own_score(judge: Serving) -> None:
             ]
 
 
-async def test_a_failed_call_is_an_error_of_its_item_alone(judge: Serving) -> None:
+async def test_a_failed_call_is_an_error_of_its_item_only(judge: Serving) -> None:
     def answer(received: Received) -> str | Scripted:
         bad = "BAD" in received.body["messages"][0]["content"]
         return Scripted(400, body={"error": {"message": "no such thing"}}) if bad else YES
@@ -201,7 +201,7 @@ async def test_a_spent_budget_ends_it_over_all_starts(judge: Serving) -> None:
             assert (await post(server, "c")).status == 200
 
 
-async def test_what_takes_too_long_is_undecided_until_its_reply_is_there(judge: Serving) -> None:
+async def test_a_slow_call_is_undecided_until_its_reply_arrives(judge: Serving) -> None:
     go_on = threading.Event()
 
     def answer(received: Received) -> str:
@@ -239,7 +239,7 @@ async def test_a_full_line_and_the_end_of_it(project: Project, judge: Serving) -
         assert rewards_run(project).state == "complete"
 
 
-async def test_whoever_waits_when_it_all_ends_hears_of_it(project: Project, judge: Serving) -> None:
+async def test_waiting_clients_are_answered_on_failure(project: Project, judge: Serving) -> None:
     go_on = threading.Event()
 
     def answer(received: Received) -> str:
@@ -280,7 +280,7 @@ async def test_a_name_is_bound_to_one_configuration(judge: Serving) -> None:
             pass
 
 
-def test_sigterm_answers_what_was_accepted(tmp_path: Path, project: Project) -> None:
+def test_sigterm_answers_accepted_requests(tmp_path: Path, project: Project) -> None:
     asked_for, go_on = threading.Event(), threading.Event()
 
     def answer(received: Received) -> str:

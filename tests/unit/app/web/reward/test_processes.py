@@ -109,7 +109,7 @@ def test_no_process_outlives_the_one_that_began_it(tmp_path: Path) -> None:
         until(lambda: not any(psutil.pid_exists(pid) for pid in pids))
 
 
-def test_figures_of_several_are_sums() -> None:
+def test_metrics_of_several_processes_are_summed() -> None:
     one = '# HELP a A.\n# TYPE a counter\na{x="1"} 2\n# TYPE workbench_reward_ready gauge\nworkbench_reward_ready 1\n'
     two = one.replace("2\n", '3\na{x="2"} 1\n').replace("ready 1", "ready 0")
     found = merged([one, two])
@@ -193,7 +193,7 @@ def test_by_default_a_server_uses_the_cores(tmp_path: Path, monkeypatch: pytest.
     assert begun == [3, 1, 1]
 
 
-def test_what_writes_a_database_has_one_process(tmp_path: Path) -> None:
+def test_a_server_with_a_database_has_one_process(tmp_path: Path) -> None:
     make_project(tmp_path).close()
     options = {"base_url": "http://localhost:9/v1", "model": "m"}
     judge = load_reward_verifier("llm-judge", options, tmp_path / "p.db", trust=True, asking=True)

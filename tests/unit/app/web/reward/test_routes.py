@@ -27,7 +27,7 @@ def encoded(document: Any) -> bytes:
     return json.dumps(document).encode()
 
 
-async def test_one_item_in_our_own_shape(client: Client) -> None:
+async def test_one_item_in_the_native_format(client: Client) -> None:
     item = {"question": "1+1?", "reference": "2", "completion": "2", "subtype": "Integer", "id": "a"}
     answer = await client.post("/reward", encoded(item))
     Draft202012Validator(schema("reward-item")).validate(item)

@@ -116,7 +116,7 @@ async def test_many_clients_get_their_own_answers(served: Serving) -> None:
         assert counted['workbench_reward_request_seconds_bucket{path="slow",le="+Inf"}'] == "320"
 
 
-async def test_what_is_decided_at_once_waits_for_nobody(served: Serving) -> None:
+async def test_immediate_verdicts_do_not_wait(served: Serving) -> None:
     async with briefly(served("staged", ms=60_000, timeout=60)) as found:
         clients = [Client(found.address.port) for _ in range(9)]
         slow = [asyncio.create_task(one.post("/reward", item(f"later {n}"))) for n, one in enumerate(clients[:8])]
@@ -140,7 +140,7 @@ async def test_a_full_queue_answers_with_retry_after(served: Serving) -> None:
         await give_up(slow, clients)
 
 
-async def test_what_waits_when_it_all_ends_hears_of_it(served: Serving) -> None:
+async def test_waiting_requests_are_answered_on_failure(served: Serving) -> None:
     async with briefly(served("staged", ms=60_000, timeout=60)) as found:
         client = Client(found.address.port)
         waiting = asyncio.create_task(client.post("/reward", item("later a")))
@@ -150,7 +150,7 @@ async def test_what_waits_when_it_all_ends_hears_of_it(served: Serving) -> None:
 
 
 @pytest.mark.soak
-async def test_a_bomb_is_an_abstention_as_in_a_run_and_costs_nobody_else(served: Serving) -> None:
+async def test_a_bomb_is_an_abstention_and_affects_no_other_client(served: Serving) -> None:
     async with served("staged", ms=1, timeout=0.5) as found:
         clients = [Client(found.address.port) for _ in range(5)]
         texts = ["later hang", "later crash", "later raise", "later no memory", "later a"]
@@ -197,7 +197,7 @@ async def test_long_texts_are_read_elsewhere(served: Serving, monkeypatch: pytes
         client.close()
 
 
-async def test_of_many_items_some_are_read_elsewhere(served: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_large_requests_are_shared_among_processes(served: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
     elsewhere: list[int] = []
     usual = LocalExecutor.elsewhere
 
@@ -248,7 +248,7 @@ HALF = "\\ud83d"
         ("/openrlhf", f'{{"query": ["q2", "q2{HALF}"], "prompts": ["q", "q"], "labels": ["2", "2"]}}', [1.0, 0.0]),
     ],
 )
-async def test_half_a_character_costs_its_item_alone(served: Serving, path: str, body: str, answers: Any) -> None:
+async def test_a_lone_surrogate_affects_only_its_item(served: Serving, path: str, body: str, answers: Any) -> None:
     async with served("exact") as found:
         client = Client(found.address.port)
         answer = await client.post(path, body.encode())
@@ -288,7 +288,7 @@ async def test_half_a_character_excuses_nothing_else(served: Serving, body: str)
         client.close()
 
 
-async def test_stopping_answers_what_was_accepted_and_takes_nothing_more(served: Serving) -> None:
+async def test_stopping_answers_accepted_requests_and_accepts_no_more(served: Serving) -> None:
     async with served("staged", ms=60_000, timeout=0.5) as found:
         first, second = Client(found.address.port), Client(found.address.port)
         await second.post("/reward", NOW)
@@ -366,7 +366,7 @@ BODIES = (
     ],
     ids=lambda found: repr(found[-40:]),
 )
-async def test_what_is_not_taken(served: Serving, data: bytes, status: bytes, caplog: pytest.LogCaptureFixture) -> None:
+async def test_rejected_requests(served: Serving, data: bytes, status: bytes, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "workbench.reward")
     async with served() as found:
         answer = await raw(found, data)
@@ -487,7 +487,7 @@ async def test_no_text_of_others_reaches_the_log_as_it_is(served: Serving, caplo
     assert not set("\x1b\u202e") & set(text)
 
 
-async def test_health_and_figures(served: Serving) -> None:
+async def test_health_and_metrics(served: Serving) -> None:
     async with served("staged", ms=1) as found:
         assert await ready(found) == {
             "live": True,

@@ -48,7 +48,7 @@ def _sandboxed() -> None:
     need_a_sandbox()
 
 
-async def test_every_route_takes_tests(served: Serving) -> None:
+async def test_every_route_accepts_tests(served: Serving) -> None:
     truth = json.dumps({"entry_point": "double", "tests": TESTS})
     async with served("execution") as server:
         items = [{"reference": truth, "completion": one, "id": one} for one in (RIGHT, WRONG)]
@@ -94,7 +94,7 @@ async def test_health_is_answered_while_tests_are_parsed(served: Serving, monkey
         assert (await asking)["reward"] == 1.0
 
 
-async def test_solutions_of_who_has_gone_are_not_run(served: Serving) -> None:
+async def test_solutions_of_disconnected_clients_are_not_run(served: Serving) -> None:
     endless = "import time\ndef double(x): time.sleep(3600)"
     truth = json.dumps({"tests": TESTS})
     async with served("execution") as server:
@@ -128,7 +128,7 @@ def test_a_stack_s_stages_are_counted() -> None:
     assert "workbench_reward_forgeable_total 1" in text
 
 
-def test_each_node_has_its_figures_and_its_name_is_no_line_of_its_own() -> None:
+def test_each_node_has_metrics_and_its_name_is_escaped() -> None:
     nodes = [
         NodeUse(name="b1/0a", workers=2, judged=300, seconds=1.5, lost=7, deaths=1),
         NodeUse(name='x"} 9\n# "\\\u2028\ud83d', workers=1, refused="its sandbox is weaker"),

@@ -59,7 +59,7 @@ def test_calls_in_json_compare_as_their_own_checker_does() -> None:
     ],
     ids=["cut", "list", "deep", "no outputs", "uneven", "object", "nul", "half", "nan", "name", "args", "huge"],
 )
-def test_tests_in_json_that_can_not_be_taken(text: str) -> None:
+def test_tests_in_json_that_cannot_be_taken(text: str) -> None:
     found = refused("apps", input_output=text)
     assert found.field == "input_output"
     assert found.code in ("bad_json", "wrong_type", "nul", "bad_utf8")
@@ -103,12 +103,12 @@ def _loaded() -> str:
     ],
     ids=["runs", "list", "number", "bytes", "no zlib", "no base64", "nothing", "cut pickle", "cut zlib"],
 )
-def test_any_other_pickle_is_refused(text: str) -> None:
+def test_any_other_pickle_is_rejected(text: str) -> None:
     found = refused("livecodebench", private_test_cases=text)
     assert (found.code, found.field) == ("unsupported", "private_test_cases")
 
 
-def test_a_decompression_bomb_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_decompression_bomb_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("workbench.data.formats.code.contests.LONGEST", 1 << 20)
     found = refused("livecodebench", private_test_cases=_packed(" " * (2 << 20)))
     assert found.code == "unsupported"

@@ -58,13 +58,13 @@ def test_a_file_may_have_scores_of_one_verifier_alone(tmp_path: Path) -> None:
     ],
     ids=["score", "reward", "reward-score", "rank", "dataset", "task", "text", "nan", "infinite", "huge", "json"],
 )
-def test_a_bad_row_is_refused_with_its_line_and_field(tmp_path: Path, text: str, field: str | None) -> None:
+def test_a_bad_row_is_rejected_with_its_line_and_field(tmp_path: Path, text: str, field: str | None) -> None:
     found = formats.read_scored_rows(written(tmp_path, row(), text, row()))
     assert len(found.rows) == 2
     assert [(one.line, one.field) for one in found.refused] == [(2, field)]
 
 
-def test_an_unknown_data_set_is_an_error_with_its_line(tmp_path: Path) -> None:
+def test_an_unknown_dataset_is_an_error_with_its_line(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"rows\.jsonl:2:dataset: 'APPS'"):
         formats.read_scored_rows(written(tmp_path, row(), row(dataset="APPS")))
 

@@ -87,7 +87,7 @@ def test_how_a_reply_is_verified_is_read_in_every_spelling(info: Any, expected: 
         (json.dumps({"inputs": [[1]], "outputs": [1], "fn_name": "os.system"}), "wrong_type"),
     ],
 )
-def test_what_is_no_code_or_no_literal_is_refused_and_never_run(info: str, code: str) -> None:
+def test_what_is_no_code_or_no_literal_is_rejected_and_never_run(info: str, code: str) -> None:
     assert refused("synthetic", verification_info=info).code == code
 
 

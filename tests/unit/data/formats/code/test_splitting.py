@@ -105,7 +105,7 @@ def test_a_loop_over_literals_gives_a_test_a_round() -> None:
     ],
     ids=["left early", "the list itself is read", "a star", "pairs", "a call", "else"],
 )
-def test_a_loop_that_can_not_be_unrolled_stays_one_test(body: list[str]) -> None:
+def test_a_loop_that_cannot_be_unrolled_stays_one_test(body: list[str]) -> None:
     assert len(check(*body).tests) == 1
 
 

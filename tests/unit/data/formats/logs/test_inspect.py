@@ -236,14 +236,14 @@ def test_an_interrupted_log_is_read_up_to_its_end(tmp_path: Path) -> None:
     ],
     ids=["empty", "headless", "taskless", "broken", "path"],
 )
-def test_an_archive_that_is_no_log_is_refused_with_a_message(
+def test_an_archive_that_is_no_log_is_rejected_with_a_message(
     tmp_path: Path, content: dict[str, Any], words: str
 ) -> None:
     with pytest.raises(FormatError, match=words):
         read("inspect", archive(tmp_path, content))
 
 
-def test_a_document_without_samples_is_refused_with_a_message(tmp_path: Path) -> None:
+def test_a_document_without_samples_is_rejected_with_a_message(tmp_path: Path) -> None:
     for path in (document(tmp_path), document(tmp_path, SAMPLE)):
         path.write_text(path.read_text().replace(json.dumps(SAMPLE), "").replace('"samples": []', '"samples": null'))
         with pytest.raises(FormatError, match="no samples"):
@@ -253,7 +253,7 @@ def test_a_document_without_samples_is_refused_with_a_message(tmp_path: Path) ->
         read("inspect", path)
 
 
-def test_a_cut_archive_is_refused_with_a_message(tmp_path: Path) -> None:
+def test_a_cut_archive_is_rejected_with_a_message(tmp_path: Path) -> None:
     path = tmp_path / "cut.eval"
     path.write_bytes((INSPECT / "answers.eval").read_bytes()[:-100])
     with pytest.raises(FormatError, match="damaged"):
@@ -285,7 +285,7 @@ def test_a_damaged_member_that_zstandard_packed_costs_its_sample_alone(tmp_path:
     assert refusals(found)[0].code == "truncated"
 
 
-def test_a_member_that_unpacks_to_something_else_than_was_packed_is_refused(tmp_path: Path) -> None:
+def test_a_member_that_unpacks_to_something_else_than_was_packed_is_rejected(tmp_path: Path) -> None:
     content = bytearray((INSPECT / "options.eval").read_bytes())
     directory = content.index(b"PK\x01\x02")
     member = content.rindex(b"PK\x01\x02", directory, content.index(b"samples/90c50c_epoch_1.json", directory))
@@ -297,7 +297,7 @@ def test_a_member_that_unpacks_to_something_else_than_was_packed_is_refused(tmp_
     assert (refused.code, isinstance(taken, Refusal)) == ("truncated", False)
 
 
-def test_encrypted_and_overlong_members_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_encrypted_and_overlong_members_are_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = archive(tmp_path, members(SAMPLE, changed(metadata={"long": "x" * 5_000})))
     monkeypatch.setattr(inspect_ai, "_MAX_MEMBER_BYTES", 2_000)
     assert [(row.line, row.code) for row in refusals(read("inspect", path))] == [(2, "too_long")]
@@ -307,14 +307,14 @@ def test_encrypted_and_overlong_members_are_refused(tmp_path: Path, monkeypatch:
     assert [(row.line, row.code) for row in refusals(read("inspect", path))] == [(1, "unsupported"), (2, "too_long")]
 
 
-def test_a_bomb_is_refused_before_it_is_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bomb_is_rejected_before_it_is_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = archive(tmp_path, members(changed(metadata={"long": " " * 4_000_000})))
     monkeypatch.setattr(source, "_RATIO_LIMIT", (1 << 20, 300))
     with pytest.raises(FormatError, match="hundreds of times its size"):
         read("inspect", path)
 
 
-def test_a_member_that_is_longer_than_it_says_is_refused(tmp_path: Path) -> None:
+def test_a_member_that_is_longer_than_it_says_is_rejected(tmp_path: Path) -> None:
     path = archive(tmp_path, members(SAMPLE))
     content = path.read_bytes()
     place = content.rindex(b"PK\x01\x02")

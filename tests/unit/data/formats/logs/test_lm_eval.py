@@ -77,7 +77,7 @@ def test_the_model_is_unknown_without_results_next_to_the_samples(tmp_path: Path
 
 
 @pytest.mark.parametrize("lacks", ["filter", "metrics"])
-def test_rows_without_the_names_of_filters_and_metrics_are_refused(tmp_path: Path, lacks: str) -> None:
+def test_rows_without_the_names_of_filters_and_metrics_are_rejected(tmp_path: Path, lacks: str) -> None:
     one = {key: value for key, value in row().items() if key != lacks}
     (refusal,) = read("lm-eval", written(tmp_path, one))
     assert isinstance(refusal, Refusal)
@@ -177,7 +177,7 @@ def test_mutual_information_takes_the_option_that_the_question_makes_likelier(tm
     ],
     ids=["target-alone", "rolling", "no-prompt", "number", "text", "empty", "target", "nan"],
 )
-def test_what_holds_no_completion_is_refused_and_the_rest_loads(
+def test_what_holds_no_completion_is_rejected_and_the_rest_loads(
     tmp_path: Path, given: dict[str, Any], code: str
 ) -> None:
     refused, taken = read("lm-eval", written(tmp_path, given, row()))

@@ -107,6 +107,6 @@ def test_bodies_of_all_kinds(tmp_path: Path, name: str) -> None:
     ],
     ids=["expired", "none", "no choice", "a number", "empty"],
 )
-def test_lines_without_an_answer_are_refused(tmp_path: Path, fields: dict[str, Any], code: str) -> None:
+def test_lines_without_an_answer_are_rejected(tmp_path: Path, fields: dict[str, Any], code: str) -> None:
     write_next_to(tmp_path, "in.jsonl", request("3 + 4?"))
     assert refused(read_rows(BATCH, tmp_path, changed(BATCH, **fields))).code == code

@@ -15,7 +15,7 @@ def test_numbers_that_json_lacks_are_none_and_long_ones_stay_numbers() -> None:
 
 
 @pytest.mark.parametrize("text", [b"{", b"[1]", b"", b"\xff", b'{"a": "\\ud800"}', b"7", "{}".encode("utf-16")])
-def test_what_is_no_object_is_refused(text: bytes) -> None:
+def test_what_is_no_object_is_rejected(text: bytes) -> None:
     with pytest.raises(RefusedError):
         plain_object(text)
 

@@ -95,5 +95,5 @@ def test_conversations_say_their_prompt(tmp_path: Path) -> None:
     ],
     ids=["none", "an object", "lists", "no message", "no prompt"],
 )
-def test_rows_without_answers_are_refused(tmp_path: Path, row: dict[str, Any]) -> None:
+def test_rows_without_answers_are_rejected(tmp_path: Path, row: dict[str, Any]) -> None:
     assert refused(read_rows(NAME, tmp_path, row)).code in ("missing_field", "wrong_type")

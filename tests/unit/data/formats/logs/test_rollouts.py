@@ -113,7 +113,7 @@ def test_longer_chats_say_who_speaks(tmp_path: Path) -> None:
     )
 
 
-def test_data_sets_of_verl_with_and_without_responses(tmp_path: Path) -> None:
+def test_datasets_of_verl_with_and_without_responses(tmp_path: Path) -> None:
     found = read("verl-responses", FILES / "verl" / "responses.parquet")
     assert len([one for one in found if not isinstance(one, Refusal)]) == 12
     file = tmp_path / "train.jsonl"
@@ -141,5 +141,5 @@ def test_data_sets_of_verl_with_and_without_responses(tmp_path: Path) -> None:
     ],
     ids=str,
 )
-def test_rows_without_texts_are_refused(tmp_path: Path, name: str, fields: dict[str, Any], code: str) -> None:
+def test_rows_without_texts_are_rejected(tmp_path: Path, name: str, fields: dict[str, Any], code: str) -> None:
     assert refused(read_rows(name, tmp_path, changed(name, **fields))).code == code

@@ -83,7 +83,7 @@ def test_references_in_lists(tmp_path: Path, answer: Any, reference: str) -> Non
 @pytest.mark.parametrize(
     ("name", "key"), [("xverify", "llm_output"), ("xverify", "question"), ("compassverifier", "llm_response")]
 )
-def test_rows_without_a_text_are_refused(tmp_path: Path, name: str, key: str) -> None:
+def test_rows_without_a_text_are_rejected(tmp_path: Path, name: str, key: str) -> None:
     refusal = refused(read_rows(name, tmp_path, changed(name, **{key: None})))
     assert (refusal.code, refusal.field) == ("missing_field", key)
     assert refused(read_rows(name, tmp_path, changed(name, **{key: {"a": 1}}))).code == "wrong_type"

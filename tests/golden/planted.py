@@ -33,7 +33,7 @@ CHANGES = (
         "Count items, questions",
         "Sum items, questions",
     ),
-    Planted("a command's name", "help", "workbench/app/verbs.py", '"status": ("data"', '"state": ("data"'),
+    Planted("a command's name", "help", "workbench/app/verbs.py", '"status": ("opening"', '"state": ("opening"'),
     Planted(
         "a verb of a command",
         "help",
@@ -43,9 +43,7 @@ CHANGES = (
     ),
     Planted("an exit code", "mistakes", "workbench/core/errors.py", "exit_code = 2", "exit_code = 3"),
     Planted("a suggestion", "mistakes", "workbench/core/errors.py", '(f"Did you mean', '(f"Do you mean'),
-    Planted(
-        "a key", "actions", "workbench/app/tui/screens/sets.py", '"sets.diff", "vertical_line"', '"sets.diff", "D"'
-    ),
+    Planted("a key", "actions", "workbench/app/tui/screens/sets.py", '"sets.diff", "|"', '"sets.diff", "D"'),
     Planted(
         "an action's label", "actions", "workbench/app/tui/screens/flags.py", '"hide", "Answered"', '"hide", "Done"'
     ),
@@ -80,9 +78,9 @@ CHANGES = (
     Planted(
         "a figure",
         "tuples",
-        "workbench/statistics/accuracy.py",
-        "_ratio(counts.tp + counts.tn, counts.n)",
-        "_ratio(counts.tp, counts.n)",
+        "workbench/statistics/metrics/accuracy.py",
+        "ratio(counts.tp + counts.tn, counts.n)",
+        "ratio(counts.tp, counts.n)",
     ),
     Planted(
         "a sort order",

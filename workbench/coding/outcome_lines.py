@@ -83,11 +83,11 @@ def _solution_lines(
     row: RunRow, solution: SolutionName, problem: Problem, suite: str, execution: Execution, *, own: bool
 ) -> Iterator[TestOutcome]:
     tests = () if own else problem.suites.get(suite, ())
-    faults, apart = broken_tests(problem, tests), problem.apart.get(suite, {})
+    faults, excluded = broken_tests(problem, tests), problem.apart.get(suite, {})
     failures = {failure.position: failure for failure in execution.failures}
     for place, letter in enumerate(execution.outcomes):
         failure = failures.get(place)
-        why = apart[place].words if place in apart else faults[place].error if place in faults else None
+        why = excluded[place].words if place in excluded else faults[place].error if place in faults else None
         yield TestOutcome(
             task_id=solution.question_id,
             solution_id=solution.completion_id.removeprefix(f"{solution.question_id}/"),

@@ -72,12 +72,12 @@ class SftLines:
 
     def _nothing(self) -> UsageError:
         found = self.report()
-        said = "; ".join(
+        reasons = "; ".join(
             f"{name} on them: {', '.join(f'{number} {word}' for word, number in words.items())}"
             for name, words in found.verdicts.items()
         )
         of = f"{counted(found.candidates, 'candidate')} {'is' if found.candidates == 1 else 'are'} there"
-        return UsageError(f"No completion is selected: nothing is written. {of}{f'; {said}' if said else ''}.")
+        return UsageError(f"No completion is selected: nothing is written. {of}{f'; {reasons}' if reasons else ''}.")
 
     def report(self) -> SftReport:
         request, reader = self._request, self._request.project.database.reader()
@@ -102,9 +102,9 @@ class SftLines:
 
     def _line(self, item: StoredItem) -> SftLine:
         system = self._request.options.system
-        said = [Message("user", item.question), Message("assistant", item.completion)]
+        messages = [Message("user", item.question), Message("assistant", item.completion)]
         return SftLine(
-            messages=tuple(said if system is None else [Message("system", system), *said]),
+            messages=tuple(messages if system is None else [Message("system", system), *messages]),
             dataset=item.dataset,
             question_id=item.question_key,
             completion_id=item.completion_key,

@@ -256,8 +256,8 @@ def is_filtered(reason: str | None) -> bool:
 @lru_cache(maxsize=64)
 def _normalise_reason(reason: str) -> str:
     """Normalise a reason's spelling (``EndTurn``, ``content-filter``, ``FinishReason.SAFETY``)."""
-    apart = re.sub(r"(?<=[a-z])(?=[A-Z])|[- ]", "_", reason.strip())
-    return re.sub(r"^(?:finish|stop)_?reason[._]", "", apart.lower()).partition(":")[0]
+    snake = re.sub(r"(?<=[a-z])(?=[A-Z])|[- ]", "_", reason.strip())
+    return re.sub(r"^(?:finish|stop)_?reason[._]", "", snake.lower()).partition(":")[0]
 
 
 # -- The client's journal: every attempt is stored before it is sent, and every reply is kept.

@@ -143,11 +143,11 @@ def _problem_figures(rows: Sequence[OutcomeRow], problem: Problem, suite: str) -
 
 def _test_figures(rows: Sequence[OutcomeRow], problem: Problem, suite: str) -> Iterator[TestFigures]:
     tests = problem.suites.get(suite, ())
-    faults, apart = broken_tests(problem, tests, suite), problem.apart.get(suite, {})
+    faults, excluded = broken_tests(problem, tests, suite), problem.apart.get(suite, {})
     for place, test in enumerate(tests):
         letters = [row.outcomes[place] for row in rows if place < len(row.outcomes)]
         ran = sum(letter not in (NOT_RUN, BROKEN) for letter in letters)
-        passed, reason, fault = letters.count(PASS), apart.get(place), faults.get(place)
+        passed, reason, fault = letters.count(PASS), excluded.get(place), faults.get(place)
         yield TestFigures(
             question=rows[0].question,
             dataset=rows[0].dataset,

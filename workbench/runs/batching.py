@@ -255,12 +255,12 @@ class _BatchRounds:
 
 def _final_failure(before: Sequence[EarlierCall]) -> AttemptFailed | None:
     failed = [one for one in before if one.state in ("failed", "unsent") and one.code != "cancelled"]
-    said = [one for one in failed if one.state == "failed" or one.code == "timeout"]
-    if not said:
+    final = [one for one in failed if one.state == "failed" or one.code == "timeout"]
+    if not final:
         return None
-    last = said[-1]
+    last = final[-1]
     code: FailureCode = last.code or "server"  # type: ignore[assignment]
-    if code in REPEATED and len(said) < MAX_ATTEMPTS:
+    if code in REPEATED and len(final) < MAX_ATTEMPTS:
         return None
     return AttemptFailed(code, last.detail or "", status=last.status)
 

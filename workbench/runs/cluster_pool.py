@@ -130,10 +130,10 @@ class ClusterPool(Nodes):
         assert about.provenance is not None
         assert self._first is not None
         before, after = structs.asdict(self._first), structs.asdict(about.provenance)
-        apart = ", ".join(
+        names = ", ".join(
             f"{name} is {after[name]}, not {before[name]}" for name in after if before[name] != after[name]
         )
-        return f"programs run under something else there: {apart}"
+        return f"programs run under something else there: {names}"
 
 
 @contextmanager

@@ -310,8 +310,8 @@ def _shares(counts: IntArray, sizes: IntArray) -> _Shares:
     known = design_effects(sizes.ravel(), counts.ravel(), np.repeat(np.arange(number), questions), number)
     n = sizes.sum(axis=1)
     share = counts.sum(axis=1) / np.maximum(n, 1)
-    apart = counts - sizes * share[:, None]
-    products = apart @ apart.T
+    deviation = counts - sizes * share[:, None]
+    products = deviation @ deviation.T
     spread = np.sqrt(np.outer(products.diagonal(), products.diagonal()))
     correlation = np.divide(products, spread, out=np.zeros_like(products), where=spread > 0)
     np.fill_diagonal(correlation, 1.0)

@@ -39,8 +39,8 @@ class FunctionVerifier:
     _fields: ClassVar[dict[str, RecordField]]
 
     def __init__(self, /, **options: str) -> None:
-        said = {name: read(self._fields[name], text) for name, text in options.items()}
-        self._options = {name: field.default for name, field in self._fields.items()} | said
+        values = {name: read(self._fields[name], text) for name, text in options.items()}
+        self._options = {name: field.default for name, field in self._fields.items()} | values
 
     def config(self) -> dict[str, object]:
         return dict(self._options)

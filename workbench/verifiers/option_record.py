@@ -50,13 +50,13 @@ def parse_record(record: type[Record], options: Mapping[str, str]) -> Record:
     Raises:
         ValueError: A value is wrong or missing; the message begins with its option's name.
     """
-    said: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for field in fields_of(record):
         if field.is_required and not options.get(field.name, "").strip():
             raise ValueError(f"{field.name}: it is missing")
         if field.name in options:
-            said[field.name] = read(field, options[field.name])
-    return build_record(record, said)
+            values[field.name] = read(field, options[field.name])
+    return build_record(record, values)
 
 
 def changed_values(record: Options) -> dict[str, object]:

@@ -118,9 +118,9 @@ def questions(
     groups = {field: known.groups(field) for field in ("type", "subtype", "source", "model")}
     decided = (said == 0) | (said == 1)
     found: list[tuple[int, Question]] = []
-    told = zip(first.tolist(), ends.tolist(), heads, strict=True)
+    spans = zip(first.tolist(), ends.tolist(), heads, strict=True)
     names_of: dict[int, str] = {}
-    for place, (start, end, head) in enumerate(stepping(told, "gathering", "questions", len(first))):
+    for place, (start, end, head) in enumerate(stepping(spans, "gathering", "questions", len(first))):
         if place % _BATCH_QUESTIONS == 0:
             some = order[start : ends[min(place + _BATCH_QUESTIONS, len(ends)) - 1]]
             wanted = np.sort(known.item[rows[some[decided[some]]]]).tolist()
@@ -220,15 +220,15 @@ def labels(project: Project, known: Columns, rows: IntArray, gold: FinalGold) ->
     states = stored.states(reader)
     touched = np.isin(items, np.concatenate([np.zeros(0, dtype=np.int64), *states.values()]))
     standing = store.standings(reader, items[touched].tolist())
-    said = known.gold(gold)[rows]
+    golds = known.gold(gold)[rows]
     if gold == "people":
-        said = np.where(np.isin(items, states.get("final", ())), said, np.int8(-1))
-    has_gold = said >= 0
-    both = zip(items[has_gold].tolist(), said[has_gold].tolist(), strict=True)
+        golds = np.where(np.isin(items, states.get("final", ())), golds, np.int8(-1))
+    has_gold = golds >= 0
+    both = zip(items[has_gold].tolist(), golds[has_gold].tolist(), strict=True)
     # Ask the database for one of all untouched items.
     untouched = {_reason_without_gold(None, gold): int(np.count_nonzero(~has_gold & ~touched))}
     return Labels(
-        said=said,
+        said=golds,
         of={item: (bool(word), _gold_origin(standing.get(item), gold)) for item, word in both},
         out=together(
             untouched,

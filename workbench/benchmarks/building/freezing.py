@@ -139,9 +139,9 @@ def sets_finding(project: Project) -> Finding:
 
 
 def _change_sentences(name: str, changed: store.SetChanges) -> list[str]:
-    told = {"gold": changed.gold, "the answer type": changed.subtype}
+    changes = {"gold": changed.gold, "the answer type": changed.subtype}
     return [
         f"{what} of {count:,} item{'s' if count > 1 else ''} differs from the frozen set {name}"
-        for what, count in told.items()
+        for what, count in changes.items()
         if count
     ]

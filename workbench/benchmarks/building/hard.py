@@ -259,8 +259,8 @@ def _freeze_labelled(project: Project, options: HardOptions, queue: StoredSet) -
     known = columns(project)
     queued = list(sets.items(project.database.reader(), queue.id))
     label = labels(project, known, places(known, [one.item for one in queued]), options.gold)
-    said = zip(queued, label.said.tolist(), strict=True)
-    able = grouped((one.stratum, one.item) for one, gold in said if gold >= 0)
+    pairs = zip(queued, label.said.tolist(), strict=True)
+    able = grouped((one.stratum, one.item) for one, gold in pairs if gold >= 0)
     how: Strata = settings_of(queue).get("strata", "proportional")
     members = tuple(
         ItemMember(item=item, stratum=stratum, gold=label.of[item][0], gold_from=label.of[item][1], subtype=typed)
@@ -270,8 +270,8 @@ def _freeze_labelled(project: Project, options: HardOptions, queue: StoredSet) -
     waiting = {why: label.out[why] for why in WAITING if why in label.out}
     available, decided = sum(map(len, able.values())), len(label.said) - sum(waiting.values())
     counts = {"unsuitable": (decided - available), "waiting for labels": sum(waiting.values())}
-    told = ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)
-    why = f"of {queue.items:,} queued {told}" if told else f"no more than {queue.items:,} were queued"
+    text = ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)
+    why = f"of {queue.items:,} queued {text}" if text else f"no more than {queue.items:,} were queued"
     new = NewSet(
         name=options.name,
         kind="hard",

@@ -147,11 +147,11 @@ def frozen_columns(project: Project, frozen: FrozenSet) -> Columns:
     origin[place] = [ORIGINS.index(member.gold_from or "none") for member in frozen.members]
     columned = {"final": gold, "origin": origin}
     names: dict[str, tuple[str, ...]] = {}
-    said = {
+    fields = {
         "type": [_type_of(frozen, member) for member in frozen.members],
         "subtype": [_subtype_of(member) or UNTYPED for member in frozen.members],
     }
-    for field, words in said.items():
+    for field, words in fields.items():
         groups = everything.groups(field)
         known = {name: code for code, name in enumerate(groups.names)}
         code = groups.code.copy()

@@ -60,11 +60,11 @@ def _shape(connection: Connection, table: str, *, keyed: bool) -> TableShape:
 
 
 def _may_lack_rows(source: Connection, table: str) -> bool:
-    said = ""
+    text = ""
     with suppress(sqlite3.DatabaseError):
-        said = str(source.execute(f"PRAGMA integrity_check('{table}')").fetchall())
+        text = str(source.execute(f"PRAGMA integrity_check('{table}')").fetchall())
     # An index that has other rows than the table, and lacks none of it, has some that the table has lost.
-    return "wrong # of entries" in said and "missing from index" not in said
+    return "wrong # of entries" in text and "missing from index" not in text
 
 
 def _readable_rows(source: Connection, shape: TableShape, hurt: set[str]) -> Iterator[list[Value]]:

@@ -325,11 +325,11 @@ def _with_ground_truth(
     Args:
         perfect: Candidates that pass all tests; a score rounded to 1 doesn't prove that.
     """
-    said: list[Id] = [id for id, origin in known.items() if origin in ("file", "flag", "reference")]
+    labelled: list[Id] = [id for id, origin in known.items() if origin in ("file", "flag", "reference")]
     canonical = [id for id, origin in known.items() if origin == "canonical"]
     fastest = sorted((one for one in candidates if one.id in perfect), key=lambda one: one.seconds)
-    if said:
-        truths, origin = said, known[said[0]]
+    if labelled:
+        truths, origin = labelled, known[labelled[0]]
     elif canonical:
         truths, origin = canonical[:1], "canonical"
     elif fastest:

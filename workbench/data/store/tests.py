@@ -182,7 +182,7 @@ def problems_of(database: Database, questions: Sequence[int], suites: Sequence[s
         "wanted.value CROSS JOIN questions AS q ON q.id = p.question_id CROSS JOIN question_text AS qt ON qt.id = q.id",
         (_json_list(wanted),),
     ).fetchall()
-    tests, apart = tests_of(reader, "question", wanted, suites), exclusions_by_suite(reader, wanted)
+    tests, excluded = tests_of(reader, "question", wanted, suites), exclusions_by_suite(reader, wanted)
     written = _generated_suites(reader)
     return {
         number: with_candidate(
@@ -190,7 +190,7 @@ def problems_of(database: Database, questions: Sequence[int], suites: Sequence[s
                 Problem,
                 row,
                 suites={name: tests[number][name] for name in suites if name in tests[number]},
-                apart=apart.get(number, {}),
+                apart=excluded.get(number, {}),
                 written=written.get(dataset, frozenset()),
             )
         )

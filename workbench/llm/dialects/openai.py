@@ -341,9 +341,9 @@ def text_of_parts(parts: list[Any], *kinds: str) -> str:
     texts: list[str] = []
     for part in parts:
         if isinstance(part, dict) and part.get("type") in kinds:
-            told = next((part[name] for name in ("text", *kinds) if part.get(name)), "")
+            text = next((part[name] for name in ("text", *kinds) if part.get(name)), "")
             texts.append(
-                text_of_parts(told, "text") if isinstance(told, list) else told if isinstance(told, str) else ""
+                text_of_parts(text, "text") if isinstance(text, list) else text if isinstance(text, str) else ""
             )
     return "".join(texts)
 

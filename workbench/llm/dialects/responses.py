@@ -63,9 +63,9 @@ def _with_extra_fields(body: dict[str, Any], given: Mapping[str, Any]) -> dict[s
     given = dict(given)
     if isinstance(form := given.pop("response_format", None), dict):
         inner = form.get("json_schema")
-        told = {**form, **(inner if isinstance(inner, dict) else {})}
-        told.pop("json_schema", None)
-        given["text"] = {"format": told} | (given.get("text") or {})
+        fields = {**form, **(inner if isinstance(inner, dict) else {})}
+        fields.pop("json_schema", None)
+        given["text"] = {"format": fields} | (given.get("text") or {})
     for name, value in given.items():
         both = isinstance(value, dict) and isinstance(body.get(name), dict)
         body[name] = body[name] | value if both else value
@@ -118,10 +118,10 @@ def _finish_reason(data: dict[str, Any]) -> str:
         detail = f"the reply is {status}: what is made in the background is not waited for"
         raise AttemptFailed("bad_request", detail, status=200, everywhere=True)
     details = data.get("incomplete_details")
-    told = optional_text(details, "reason") if isinstance(details, dict) else None
-    if told is None:
+    reason = optional_text(details, "reason") if isinstance(details, dict) else None
+    if reason is None:
         return "stop" if status == "completed" else status
-    return _REASONS.get(told, told)
+    return _REASONS.get(reason, reason)
 
 
 class _OutputMessage:
@@ -146,7 +146,7 @@ class _OutputMessage:
 def _reasoning_text(item: dict[str, Any]) -> str:
     for name, kind in (("content", "reasoning_text"), ("summary", "summary_text")):
         parts = item.get(name)
-        told = [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
-        if found := "\n\n".join(filter(None, (text_of_parts([part], kind, "text") for part in told))):
+        texts = [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
+        if found := "\n\n".join(filter(None, (text_of_parts([part], kind, "text") for part in texts))):
             return found
     return ""

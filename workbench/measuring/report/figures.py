@@ -328,11 +328,11 @@ def _suite_blocks(figures: SuiteFigures) -> Iterator[Block]:
     yield Paragraph(testing_sentence(figures))
     several = len({problem.dataset for problem in figures.problems}) > 1
     yield table(f"Problems, suite {figures.suite}.", _problem_columns(several=several), figures.problems)
-    told = [test for fate in _TOLD for test in figures.tests if test.fate == fate]
-    if told:
-        left = len(told) - _MAX_TESTS
+    tests = [test for fate in _TOLD for test in figures.tests if test.fate == fate]
+    if tests:
+        left = len(tests) - _MAX_TESTS
         notes = (f"{left:,} more are left out here: export the table tests for all.",) if left > 0 else ()
-        blocks = (table("Tests that distinguish no solutions.", _TESTS, told[:_MAX_TESTS], notes=notes),)
+        blocks = (table("Tests that distinguish no solutions.", _TESTS, tests[:_MAX_TESTS], notes=notes),)
         yield Group(title=f"Tests of {figures.suite} that all or no solutions pass", blocks=blocks, folded=left > 0)
 
 

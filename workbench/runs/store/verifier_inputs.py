@@ -80,8 +80,8 @@ def _public_examples(database: Database, questions: list[int]) -> dict[int, str]
         (msgspec.json.encode(questions).decode(), _PUBLIC),
     )
     for question, form, source, expected in rows:
-        told = f"Input:\n{source}\nOutput:\n{expected}" if form == "stdio" else source
-        found.setdefault(question, []).append(told.rstrip("\n"))
+        text = f"Input:\n{source}\nOutput:\n{expected}" if form == "stdio" else source
+        found.setdefault(question, []).append(text.rstrip("\n"))
     return {question: "\n\n".join(examples) for question, examples in found.items()}
 
 

@@ -270,8 +270,8 @@ def _errors(cells: Tables, found: Kappas, blocks: Iterator[tuple[IntArray, IntAr
 
 def _count_equal_pairs(key: IntArray, first: IntArray, second: IntArray, categories: int, clusters: int) -> FloatArray:
     (rank, places), (other_rank, others) = (compact(key * categories + values) for values in (first, second))
-    said, heard = np.bincount(rank), align(places, others, np.bincount(other_rank), np.int64(0))
-    return sum_by_position(places // categories, said * heard, clusters)
+    said, other = np.bincount(rank), align(places, others, np.bincount(other_rank), np.int64(0))
+    return sum_by_position(places // categories, said * other, clusters)
 
 
 def kappa_of(first: IntArray, second: IntArray, cluster: IntArray, categories: int) -> tuple[Kappas, PairErrors]:

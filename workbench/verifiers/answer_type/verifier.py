@@ -150,15 +150,15 @@ def named_in(reply: str) -> str | None:
     from the only subtype code in the reply.
     """
     start, end = spoken(reply, None)
-    said = reply[start:end]
-    if (ours := suggestion(said)) is not None:
+    words = reply[start:end]
+    if (ours := suggestion(words)) is not None:
         return ours
-    for line in reversed(said.splitlines()):
+    for line in reversed(words.splitlines()):
         bare = line.strip(_QUOTES)
         for text in (bare, bare.rpartition(":")[2].strip(_QUOTES)):
             if (outside := _OUTSIDE.get(re.sub(r"[ _]", "-", text.lower()))) is not None:
                 return outside
             if (code := known_type(text) or (text if text in "ABCD" and len(text) == 1 else None)) is not None:
                 return code
-    found = set(_SUBTYPE_CODE.findall(said))
+    found = set(_SUBTYPE_CODE.findall(words))
     return known_type(found.pop()) if len(found) == 1 else None

@@ -362,8 +362,8 @@ class SolutionProgress:
         except NotPlainError:
             self._inside.add(place)
         except Raised as raised:
-            name, said = raised.args
-            self.set_outcome(place, "e", error=name, message=shortened(said))
+            name, message = raised.args
+            self.set_outcome(place, "e", error=name, message=shortened(message))
         except (RecursionError, TypeError, ValueError, ArithmeticError) as error:
             # A number that can't be hashed, for example; only a forged frame contains one.
             raise MalformedOutputError from error
@@ -380,13 +380,13 @@ class SolutionProgress:
         fields = decoded(text)
         if not isinstance(fields, list) or len(fields) != 3:
             raise MalformedOutputError
-        error, told, line = fields
-        if not (isinstance(error, str) and isinstance(told, str) and (line is None or isinstance(line, int))):
+        error, message, line = fields
+        if not (isinstance(error, str) and isinstance(message, str) and (line is None or isinstance(line, int))):
             raise MalformedOutputError
         lines = self.program.source.count("\n") + 1
         if line is not None and not 1 <= line <= lines:
             line = None
-        self.set_outcome(place, letter, error=shortened(error), message=shortened(told) or None, line=line)
+        self.set_outcome(place, letter, error=shortened(error), message=shortened(message) or None, line=line)
 
 
 def describe_exit(status: int) -> str:

@@ -177,8 +177,8 @@ def program_of(
     """
     source = code_of(problem, text, form, extractor).source
     made = program_with(problem, source, problem.suites.get(suite, ()), suite, seconds=seconds, grammar=grammar)
-    apart = problem.apart.get(suite, {}).keys()
-    return structs.replace(made, broken=tuple(sorted({*made.broken, *apart}))) if apart else made
+    excluded = problem.apart.get(suite, {}).keys()
+    return structs.replace(made, broken=tuple(sorted({*made.broken, *excluded}))) if excluded else made
 
 
 def program_with(

@@ -276,13 +276,13 @@ class _TestInProgress:
 
     def _run_script(self, place: int) -> None:
         test = self._program.tests[place]
-        heard = self._read_result(self._program.source, test.source, "", 0)
-        if heard.cut:
-            self._give(place, *heard.cut)
-        elif heard.status:
-            self._give(place, "x" if heard.status & 0x7F else "e", describe_exit(heard.status))
+        result = self._read_result(self._program.source, test.source, "", 0)
+        if result.cut:
+            self._give(place, *result.cut)
+        elif result.status:
+            self._give(place, "x" if result.status & 0x7F else "e", describe_exit(result.status))
         else:
-            got, wanted = heard.output.decode("utf-8", "replace"), test.expected or ""
+            got, wanted = result.output.decode("utf-8", "replace"), test.expected or ""
             if same_output(wanted, got):
                 self._give(place, PASS)
             else:
@@ -298,10 +298,10 @@ class _TestInProgress:
             compared=tuple(split is not None for split in splits),
             mark=secrets.token_hex(8),
         )
-        heard = self._read_result(self._runner.file_of(asked), "", asked.mark, 1 + len(places))
-        start, *lines = heard.lines or [ReportLine()]
+        result = self._read_result(self._runner.file_of(asked), "", asked.mark, 1 + len(places))
+        start, *lines = result.lines or [ReportLine()]
         if not start.started:
-            self._give_all(places, heard, start)
+            self._give_all(places, result, start)
             return
         for place, line in zip(places, lines, strict=False):
             self._take(place, line)
@@ -309,7 +309,7 @@ class _TestInProgress:
                 break
         else:
             if len(lines) < len(places):
-                self._give(places[len(lines)], *(heard.cut or _describe_ending(heard.status, self._program.seconds)))
+                self._give(places[len(lines)], *(result.cut or _describe_ending(result.status, self._program.seconds)))
         self._mark_broken([place for place in places if self._letters.get(place) == "s"])
 
     def _give_all(self, places: list[int], heard: _ProcessResult, start: ReportLine) -> None:
@@ -343,8 +343,8 @@ class _TestInProgress:
         sources = tuple(self._program.tests[place].source for place in places)
         none = (False,) * len(places)
         asked = RunnerTask(source="", setup="", tests=sources, compared=none, mark=secrets.token_hex(8))
-        heard = self._read_result(self._runner.file_of(asked), "", asked.mark, 1 + len(places))
-        for place, line in zip(places, heard.lines[1:], strict=False):
+        result = self._read_result(self._runner.file_of(asked), "", asked.mark, 1 + len(places))
+        for place, line in zip(places, result.lines[1:], strict=False):
             if line.outcome == "s":
                 self._letters[place] = BROKEN
                 self._failures.pop(place, None)

@@ -136,7 +136,7 @@ def _insert_notice(call: TemplateCall, fence: str | None, *, broken: bool, examp
     if call.is_plain:
         return "", written
     marked = [place for place, content in enumerate(written) if NOTICE_MARK in content]
-    told = fence is not None and bool(marked)
+    known = fence is not None and bool(marked)
     if examples:
         place = next(
             iter(marked or [place for place, content in enumerate(written) if find_placeholders(content, ITEM_NAMES)])
@@ -144,8 +144,8 @@ def _insert_notice(call: TemplateCall, fence: str | None, *, broken: bool, examp
         before, mark, after = written[place].partition(NOTICE_MARK) if marked else ("", "", written[place])
         written[place] = f"{before}{{{_EXAMPLES}}}{mark}{after}"
     more = BROKEN_NOTICE if broken else ""
-    late = LATE_NOTICE.format(fence=fence) + more if told else ""
-    early = NOTICE.format(fence=fence) + more if fence and not told else ""
+    late = LATE_NOTICE.format(fence=fence) + more if known else ""
+    early = NOTICE.format(fence=fence) + more if fence and not known else ""
     return early, [content.replace(NOTICE_MARK, late) for content in written]
 
 

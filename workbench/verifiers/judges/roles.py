@@ -265,10 +265,10 @@ def _turns(text: str, where: str) -> Iterator[tuple[Role, str, int]]:
         raise UsageError(f"{where}:1: there is text before the first <|…|>.", "A turn begins with its mark.")
     for place, mark in enumerate(marks):
         end = marks[place + 1].start() if place + 1 < len(marks) else len(text)
-        said = text[mark.end() : end]
-        if not said.strip():
+        turn = text[mark.end() : end]
+        if not turn.strip():
             raise UsageError(f"{where}:{_line_number(text, mark.start())}: the turn {mark[0]} is empty.")
-        yield msgspec.convert(mark[1], Role), said.strip(), mark.end() + len(said) - len(said.lstrip())
+        yield msgspec.convert(mark[1], Role), turn.strip(), mark.end() + len(turn) - len(turn.lstrip())
 
 
 def _convert_placeholders(content: str, names: Mapping[str, str], where: str, first: int) -> str:

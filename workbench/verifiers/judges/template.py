@@ -373,16 +373,16 @@ def _rubric_template(form: _RubricFile, where: str, text: str, chosen: Sampling)
     own = {name: value for name, value in structs.asdict(form.sampling).items() if getattr(chosen, name) is None}
     kept = {name: value for name, value in own.items() if name not in chosen.left_out}
     ours = builtin(rubric.PARSER, structs.replace(chosen, **kept), frozenset({"criteria", "lines"}))
-    told = {
+    texts = {
         "criteria": "\n".join(f"- {one.name}: {one.asks.strip()}" for one in form.criteria),
         "lines": "\n".join(f"{one.name}: …" for one in form.criteria),
     }
     calls = [
         structs.replace(
             call,
-            messages=tuple((role, fill(content, told, str)) for role, content in call.messages),
-            names=call.names - told.keys(),
-            required=call.required - told.keys(),
+            messages=tuple((role, fill(content, texts, str)) for role, content in call.messages),
+            names=call.names - texts.keys(),
+            required=call.required - texts.keys(),
         )
         for call in ours.calls
     ]

@@ -429,8 +429,8 @@ class SubmissionExecutor:
 
     async def _compare_output(self, place: int, output: DelimitedReply, sample: int) -> bool | None:
         made = {"test": test_text(self.tests[place]), "execute": output.answer}
-        heard = await self._case.ask(self._ask, self._compare, made, sample=sample)
-        return None if unusable(output) or unusable(heard) else read_comparison(heard.reply.text, heard.fence)
+        answer = await self._case.ask(self._ask, self._compare, made, sample=sample)
+        return None if unusable(output) or unusable(answer) else read_comparison(answer.reply.text, answer.fence)
 
 
 def execution_calls(options: TestCaseOptions) -> float:

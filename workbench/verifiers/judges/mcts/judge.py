@@ -122,7 +122,7 @@ class JudgeTasks:
         first = self._ask.count
         analyses = await run_concurrently(self._analyse(one, history, rollout) for one in subtasks)
         summaries = await run_concurrently(
-            self._summarise(one, heard, rollout) for one, heard in zip(subtasks, analyses, strict=True)
+            self._summarise(one, answer, rollout) for one, answer in zip(subtasks, analyses, strict=True)
         )
         # If an analysis is empty or truncated, its summary has no verdict either.
         return [

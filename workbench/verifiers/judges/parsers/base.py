@@ -268,12 +268,12 @@ def verdict_in(lines: Sequence[str], read: Callable[[str], str | None]) -> str |
 
     The result is `DOUBT` if other words follow that line and an earlier line has another verdict: it may be a mention.
     """
-    found = [(place, said) for place, line in enumerate(lines) if (said := read(line)) is not None]
+    found = [(place, verdict) for place, line in enumerate(lines) if (verdict := read(line)) is not None]
     if not found:
         return None
-    place, said = found[-1]
+    place, verdict = found[-1]
     is_last = place == len(lines) - 1
-    return said if is_last or all(one in (said, DOUBT) for _, one in found) else DOUBT
+    return verdict if is_last or all(one in (verdict, DOUBT) for _, one in found) else DOUBT
 
 
 def _without_quotations(text: str) -> str:

@@ -92,7 +92,7 @@ def project(path: Path) -> Any:
     project.close()
 
 
-def test_every_family_is_counted_alike(project: Project) -> None:
+def test_every_family_of_metrics_agrees(project: Project) -> None:
     report = audit(project)
     assert report.differences == []
     found = {one.family: one for one in report.families}
@@ -134,13 +134,13 @@ def test_a_fault_of_each_family_is_found(path: Path, family: Family, monkeypatch
     assert {one.family for one in report.differences} == {family}
 
 
-def test_figures_that_one_side_lacks_are_differences(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_metrics_missing_on_one_side_are_differences(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tests.auditing.plain.calibration.figures", lambda frame: {"other": None})
     report = audit(project, ("calibration",))
     assert {one.absent for one in report.differences} == {"shown", "plain"}
 
 
-def test_a_new_project_has_nothing_to_count_and_says_why(tmp_path: Path) -> None:
+def test_an_empty_project_has_a_reason_for_no_audit(tmp_path: Path) -> None:
     report: AuditReport = audit(make_project(tmp_path))
     assert report.differences == []
     assert all(one.figures == 0 and one.reason for one in report.families)
@@ -148,7 +148,7 @@ def test_a_new_project_has_nothing_to_count_and_says_why(tmp_path: Path) -> None
 
 @pytest.mark.few(3)
 @pytest.mark.parametrize("lacks", ["gold", "a verdict", "all items, excluded"])
-def test_groups_in_which_nothing_counts_are_counted_alike(tmp_path: Path, lacks: str) -> None:
+def test_groups_without_counted_items_agree(tmp_path: Path, lacks: str) -> None:
     """Real code problems have no gold, and a set of solutions may lack a verdict."""
     rows = [row | {"subtype": ("A1", "B1")[place // 2 % 2], "model": "m"} for place, row in enumerate(numbered(40))]
     lacking = [place for place, row in enumerate(rows) if row["subtype"] == "B1"]
@@ -175,14 +175,14 @@ def test_an_unknown_family_is_rejected(project: Project) -> None:
         audit(project, ("accuracies",))
 
 
-def test_what_is_no_number_is_a_difference(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nan_is_a_difference(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(METRICS, "mcc", structs.replace(METRICS["mcc"], of=lambda counts: float("nan")))
     report = audit(project, ("accuracy",))
     assert report.differences
     assert all(one.figure.endswith("mcc") for one in report.differences)
 
 
-def test_the_oracle_shares_no_code_with_what_it_checks() -> None:
+def test_the_oracle_shares_no_code_with_the_program() -> None:
     folder = Path(auditing.__file__).parent
     checked = ("benchmarks", "coding", "data", "labelling", "measuring", "runs", "statistics")
     imports = [

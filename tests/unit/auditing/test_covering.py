@@ -32,7 +32,7 @@ NO_FIGURES: Final = frozenset((*_WORDS.split(), *_INNER))
 TOLD: Final = " ".join(one.words for one in UNCOVERED)
 
 
-def test_every_command_is_audited_or_named_or_shows_no_figures() -> None:
+def test_every_command_is_audited_or_listed_or_has_no_metrics() -> None:
     audited = {command for commands in COVERED.values() for command in commands}
     named = [command for one in UNCOVERED for command in one.commands]
     assert tuple(COVERED) == get_args(Family)
@@ -63,7 +63,7 @@ def _parts(hint: Any) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(("record", "title"), [one for one in DOCUMENTS.values() if one[1].startswith("`workbench ")])
-def test_commands_without_figures_print_no_shares(record: type, title: str) -> None:
+def test_commands_without_metrics_print_no_shares(record: type, title: str) -> None:
     """A share or a mean in what a command prints is a figure."""
     command = verb_of(title.split("`")[1].replace("--", "DB --"))
     if command in NO_FIGURES:
@@ -105,7 +105,7 @@ SAID: Final[dict[str, str]] = {
 
 
 @pytest.mark.parametrize("record", AUDITED, ids=lambda record: record.__name__)
-def test_every_figure_of_an_audited_command_is_counted_again_or_named(record: type) -> None:
+def test_every_metric_of_an_audited_command_is_recounted_or_listed(record: type) -> None:
     said = {field: words for fields, words in SAID.items() for field in fields.split()}
     for figure in numbers(record, float):
         field = figure.partition(".")[2]

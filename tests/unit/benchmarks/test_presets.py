@@ -61,7 +61,7 @@ def test_a_licence_applies_only_to_the_source_of_that_name(tmp_path: Path, sourc
     assert license_as_published(project).given == ({source: licence} if licence else {})
 
 
-def test_what_a_source_has_stays(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_existing_licences_of_a_source_are_kept(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.jsonl").write_text('{"question": "1 + 1?", "answer": "2"}\n')
     for number, (source, licence) in enumerate([("math_reasoning/gsm8k", "GPL-3.0"), ("math_reasoning/SVAMP", "/")]):

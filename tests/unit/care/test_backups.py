@@ -26,7 +26,7 @@ from workbench.verifiers.execution.attacks.attack import AttackResult
 from workbench.verifiers.execution.levels import LevelStatus
 
 
-def test_a_backup_is_a_whole_database_taken_while_someone_writes(tmp_path: Path) -> None:
+def test_a_backup_during_writes_is_a_consistent_database(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(10))
     target = tmp_path / "copy.db"
     other = sqlite3.connect(project.path, isolation_level=None)
@@ -69,7 +69,7 @@ def test_nothing_is_written_over_the_database(tmp_path: Path, name: str) -> None
     assert open_project(project.path).database.reader().execute("SELECT count(*) FROM completions").fetchone() == (2,)
 
 
-def test_what_is_no_file_is_not_replaced(tmp_path: Path) -> None:
+def test_special_files_are_not_replaced(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(2))
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
@@ -129,7 +129,7 @@ def test_doctor_finds_a_healthy_database_healthy(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_doctor_names_what_is_wrong(tmp_path: Path, damage: str, check: str) -> None:
+def test_doctor_names_the_problem(tmp_path: Path, damage: str, check: str) -> None:
     project = make_project(tmp_path, numbered(3))
     project.close()
     raw = sqlite3.connect(project.path)
@@ -138,7 +138,7 @@ def test_doctor_names_what_is_wrong(tmp_path: Path, damage: str, check: str) -> 
     assert check in failures(project.path)
 
 
-def test_states_changed_by_hand_are_derived_anew(tmp_path: Path) -> None:
+def test_manually_changed_states_are_recomputed(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(2))
     assign(project, ["amira", "ben"], per_item=2)
     with closing(AnnotationSession(project, "amira")) as amira:
@@ -201,7 +201,7 @@ def test_doctor_reports_each_level_of_the_sandbox(
     assert said == [*told[:2], f"sandbox: {told[2]}"]
 
 
-def test_doctor_tells_which_languages_can_be_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_doctor_lists_the_available_languages(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(levels, "survey", list)
     monkeypatch.setattr(levels, "survey_scratch", lambda: LevelStatus("L3"))
     monkeypatch.setenv("PATH", str(tmp_path))

@@ -33,7 +33,7 @@ def wrong(path: Path) -> dict[str, str]:
 @pytest.mark.parametrize(
     "what", ["label_events", "completion_text", "sqlite_autoindex_label_events_1", "sqlite_schema"]
 )
-def test_what_doctor_calls_whole_is_whole(rich: Path, tmp_path: Path, kind: object, what: str) -> None:
+def test_a_database_that_passes_doctor_is_intact(rich: Path, tmp_path: Path, kind: object, what: str) -> None:
     pages = [page for page, name in owners(rich).items() if name == what]
     draw = random.Random(f"{kind.__name__} {what}")  # type: ignore[attr-defined]
     hurt(rich, tmp_path / "hurt.db", draw.choice(pages), kind, draw.random())  # type: ignore[arg-type]
@@ -58,7 +58,7 @@ def test_an_index_is_rebuilt_and_the_old_file_kept(rich: Path, tmp_path: Path) -
     assert repair(tmp_path / "p.db").done == []
 
 
-def test_what_a_killed_repair_left_is_removed_by_the_next(rich: Path, tmp_path: Path) -> None:
+def test_leftovers_of_a_killed_repair_are_removed_by_the_next(rich: Path, tmp_path: Path) -> None:
     shutil.copy(rich, tmp_path / "p.db")
     left = tmp_path / f".p.db.{'0' * 16}.part"
     left.mkdir()
@@ -82,7 +82,7 @@ def test_pages_of_another_index_hurt_the_index_and_not_its_table(rich: Path, tmp
     assert wrong(tmp_path / "p.db") == {}
 
 
-def test_rows_that_only_an_index_tells_of_are_not_dropped_by_a_repair(rich: Path, tmp_path: Path) -> None:
+def test_rows_found_only_in_an_index_are_not_dropped_by_a_repair(rich: Path, tmp_path: Path) -> None:
     without_a_row(rich, tmp_path / "p.db")
     assert wrong(tmp_path / "p.db") == {"integrity": "repair"}
     with pytest.raises(NotRepairedError, match="rows of models are lost"):

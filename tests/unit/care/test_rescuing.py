@@ -81,7 +81,7 @@ def test_the_last_row_before_the_damage_is_rescued(rich: Path, tmp_path: Path) -
         assert not found.is_whole
 
 
-def test_of_a_table_without_row_ids_too(rich: Path, tmp_path: Path) -> None:
+def test_tables_without_row_ids_are_rescued_too(rich: Path, tmp_path: Path) -> None:
     verdicts = table_of_verdicts(rich)
     own = sorted(page for page, name in owners(rich).items() if name == "verdicts")
     hurt(rich, tmp_path / "hurt.db", own[-1], KINDS[3], 1)
@@ -103,7 +103,7 @@ def table_of_verdicts(path: Path) -> dict[Any, Any]:
         return {row[1:2]: row for row in connection.execute("SELECT * FROM verdicts")}
 
 
-def test_rows_that_only_an_index_tells_of_are_in_doubt_and_not_called_none(rich: Path, tmp_path: Path) -> None:
+def test_rows_found_only_in_an_index_are_reported_as_doubtful(rich: Path, tmp_path: Path) -> None:
     without_a_row(rich, tmp_path / "hurt.db")
     found = rescue(tmp_path / "hurt.db", tmp_path / "out.db")
     (told,) = (one for one in found.tables if one.table == "models")

@@ -66,7 +66,7 @@ def test_a_crashed_database_is_saved_with_its_wal(home: Path) -> None:
     assert (models(home / "p.db"), models(home / "p.db.before-restore-1")) == (0, 4)
 
 
-def test_a_database_is_no_backup_of_itself(home: Path) -> None:
+def test_a_database_cannot_be_its_own_backup(home: Path) -> None:
     crash(home / "p.db")
     for name in ("p.db", "link.db"):
         if name != "p.db":
@@ -80,7 +80,7 @@ OPENED = "import sys; from tests.crashing import hold; hold(sys.argv[1])"
 
 
 @pytest.mark.parametrize("held", ["p.db", "soft.db"])
-def test_nothing_is_replaced_while_somebody_has_it_open(home: Path, held: str) -> None:
+def test_an_open_database_is_not_replaced(home: Path, held: str) -> None:
     (home / "soft.db").symlink_to("p.db")
     with subprocess.Popen(
         [sys.executable, "-c", OPENED, str(home / held)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
@@ -171,7 +171,7 @@ BAD: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.few(4)
 @pytest.mark.parametrize("spoiled", BAD.values(), ids=BAD)
-def test_what_is_no_good_backup_replaces_nothing(home: Path, spoiled: Callable[[Path], object]) -> None:
+def test_a_bad_backup_replaces_nothing(home: Path, spoiled: Callable[[Path], object]) -> None:
     spoiled(home / "copy.db")
     before = files(home)
 
@@ -298,7 +298,7 @@ def test_a_file_system_without_links_keeps_it_too(home: Path, monkeypatch: pytes
 @pytest.mark.few(2)
 @pytest.mark.parametrize("crashed", [False, True])
 @pytest.mark.parametrize("does", ["restore", "backup"])
-def test_whoever_opens_the_new_database_at_once_keeps_the_log_it_writes(
+def test_opening_the_restored_database_at_once_keeps_its_wal(
     home: Path, monkeypatch: pytest.MonkeyPatch, does: str, crashed: bool
 ) -> None:
     """A stranger gets in between the new file and the moving of the old logs."""

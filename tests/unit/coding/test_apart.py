@@ -58,7 +58,7 @@ def test_an_excluded_test_counts_in_no_metric(project: Project) -> None:
     assert [one.score for one in problems.results(project, suite="base")][:2] == [1, 1]
 
 
-def test_it_says_who_and_why_and_is_undone(project: Project) -> None:
+def test_an_exclusion_has_author_and_reason_and_can_be_undone(project: Project) -> None:
     before = outcomes(project)
     exclude_test(project, 1, "base", 4, reason=WHY, by="ines")
     assert not exclude_test(project, 1, "base", 4, reason="once more", by="ines")
@@ -72,7 +72,7 @@ def test_it_says_who_and_why_and_is_undone(project: Project) -> None:
         connection.execute("DELETE FROM test_exclusions")
 
 
-def test_a_line_a_test_says_what_it_asks_and_why_it_did_not_pass(project: Project, tmp_path: Path) -> None:
+def test_each_test_has_a_line_with_its_text_and_failure(project: Project, tmp_path: Path) -> None:
     exclude_test(project, 1, "base", 4, reason=WHY, by="ines")
     export(project, ExportOptions(file=tmp_path / "t.csv", table="tests"))
     lines = list(csv.DictReader((tmp_path / "t.csv").read_text().splitlines()))

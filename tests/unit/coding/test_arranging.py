@@ -14,7 +14,7 @@ VECTORS = st.integers(0, 5).flatmap(
 )
 
 
-def test_best_first_and_alike_together() -> None:
+def test_best_solutions_first_and_similar_ones_together() -> None:
     laid = arrange(["ppf", "fff", "ppf", "", "ppp", "pfp"], 3)
     assert [cluster.members for cluster in laid.clusters] == [(4,), (0, 2), (5,), (1,), (3,)]
     assert laid.columns == (0, 1, 2)

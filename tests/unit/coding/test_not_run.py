@@ -66,7 +66,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project
     made.close()
 
 
-def test_it_is_in_no_figure_of_the_run_and_is_counted_there(project: Project, tmp_path: Path) -> None:
+def test_an_unrun_solution_is_in_no_metric_but_counted(project: Project, tmp_path: Path) -> None:
     (row,) = pass_report(passes_by_tests(project, truth_of(project)), (1,)).rows
     assert (row.solutions, row.value) == pytest.approx((3, 1 / 3))
     report = pass_report(passes_by_tests(project, truth_of(project)), (1,))
@@ -86,7 +86,7 @@ def test_it_is_in_no_figure_of_the_run_and_is_counted_there(project: Project, tm
     assert (counts.solutions, counts.tests) == (3, 5)
 
 
-def test_files_leave_it_out_and_say_how_it_is_run_again(project: Project, tmp_path: Path) -> None:
+def test_files_omit_it_and_advise_how_to_run_it_again(project: Project, tmp_path: Path) -> None:
     lines = results(project)
     assert [line.completion_id for line in lines] == ["add/0", "add/1", "add/2"]
     words = "1 solution that run 1 has not run; the sandbox died over 1 (see --retry-errors)"
@@ -95,7 +95,7 @@ def test_files_leave_it_out_and_say_how_it_is_run_again(project: Project, tmp_pa
     assert (report.written, [one.killed for one in report.not_run]) == (6, [1])
 
 
-def test_tests_are_gold_by_one_command_and_say_nothing_of_it(
+def test_gold_from_tests_omits_it(
     project: Project, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     take = partial(in_process(monkeypatch, capfd), "labels", project.database.path, "import")
@@ -119,7 +119,7 @@ def test_the_second_count_leaves_it_out_too(project: Project) -> None:
     assert report.differences == []
 
 
-def test_a_share_of_nothing_is_none(tmp_path: Path) -> None:
+def test_a_share_of_no_items_is_undefined(tmp_path: Path) -> None:
     project = scored_project(tmp_path, {"t": {"a": "", "b": ""}, "u": {"c": "p"}})
     report = pass_report(passes_by_tests(project, truth_of(project)), (1,))
     assert [(row.problems, row.fewer, row.value) for row in report.rows] == [(1, 1, 1.0)]
@@ -136,7 +136,7 @@ def test_a_share_of_nothing_is_none(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("pay", ["all", "share", "difficulty"])
 @pytest.mark.parametrize("timeouts", ["wrong", "undecided"])
-def test_it_pays_what_is_undecided_pays(pay: Literal["all", "share", "difficulty"], timeouts: Any) -> None:
+def test_its_reward_is_the_undecided_one(pay: Literal["all", "share", "difficulty"], timeouts: Any) -> None:
     runs = {"base": KILLED, "plus": Execution(outcomes="p", level="L3", forgeable=1)}
     verdict = verdict_on(ADD, "die", Code(source="die", first_line=1), runs)
     found = suite_verdict(verdict, RowProblem(ADD, None), runs)
@@ -146,7 +146,9 @@ def test_it_pays_what_is_undecided_pays(pay: Literal["all", "share", "difficulty
     assert (alone.passed, alone.total, alone.weighted, alone.late) == (0, 0, None, False)
 
 
-def test_a_reference_it_died_over_is_no_reference_that_fails(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reference_of_a_dead_sandbox_is_no_failing_reference(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def lost(program: Program, _: int) -> Execution:
         return Execution(outcomes="n" * len(program.tests), level="L3", harness_killed=True)
 

@@ -37,7 +37,7 @@ def listed(project: Project, **asked: object) -> list[str]:
     return [row.task_id for row in table.rows(table.ids())]
 
 
-def test_figures_of_a_problem(project: Project) -> None:
+def test_metrics_of_a_problem(project: Project) -> None:
     run, other = suite_runs(project)
     assert [(one.verifier, one.suite, one.complete) for one in (run, other)] == [
         ("execution", "base", True),
@@ -72,7 +72,7 @@ def test_problems_are_sorted_by_every_column(project: Project, sort: str) -> Non
     assert ascending == listed(project, sort=sort, descending=True)[::-1]
 
 
-def test_problems_are_searched_by_text_alone(project: Project) -> None:
+def test_problems_are_searched_by_text(project: Project) -> None:
     assert listed(project, search="LIMIT a") == ["own/clip"]
     assert listed(project, search="ouble") == ["own/double"]
     assert listed(project, search="own_") == []
@@ -123,7 +123,7 @@ def test_solutions_may_have_tests_of_their_own(tmp_path: Path) -> None:
     project.close()
 
 
-def test_code_is_what_is_run(tmp_path: Path) -> None:
+def test_the_shown_code_is_the_code_that_is_run(tmp_path: Path) -> None:
     from tests.coding import ADD, make_code_project
 
     texts = [

@@ -108,7 +108,7 @@ def test_solutions_that_write_are_scored_with_a_folder(tmp_path: Path, done: Cal
     assert [limits_of(path, one["run"]) for one in (closed, opened)] == [[None], [2 << 20]]
 
 
-def test_a_problem_written_anew_may_write(tmp_path: Path, done: Callable[..., Any]) -> None:
+def test_a_rewritten_problem_may_write_files(tmp_path: Path, done: Callable[..., Any]) -> None:
     path = imported(tmp_path, done, ())
     with scripted(reply) as server:
         words = ("code", "refine", path, "--model", "m", "-o", f"base_url={server.url}", "--functions", "--json")
@@ -172,7 +172,7 @@ def test_each_suite_of_a_reference_is_run_as_its_own_run_was(tmp_path: Path, don
     assert (line["selected"][0], line["scores"]) == ("reference", [0.83, 0.5])
 
 
-def test_an_interpreter_that_a_run_had_is_accepted_by_whoever_selects(
+def test_selecting_needs_trust_in_the_interpreter_of_a_run(
     tmp_path: Path, done: Callable[..., Any], call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(PROBLEM, "canonical_solution", PACKAGED)

@@ -31,7 +31,7 @@ def call(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> 
     return in_process(monkeypatch, capfd)
 
 
-def test_figures_are_those_of_the_commands(tmp_path: Path) -> None:
+def test_metrics_equal_those_of_the_commands(tmp_path: Path) -> None:
     project = scored_project(tmp_path, {"t": LADDER, "u": LADDER}, flagged=["t/s16", "u/s16"])
     put_scores(project, "judge", {f"{task}/{name}": len(name) / 4 for task in "tu" for name in LADDER})
     truth = truth_of(project)
@@ -50,14 +50,14 @@ def test_the_selection_holds(tmp_path: Path) -> None:
     assert cells[passes.blocks[0].columns.index("solutions")] == str(len(LADDER))
 
 
-def test_what_a_project_has_nothing_of_has_no_section(tmp_path: Path) -> None:
+def test_empty_sections_are_omitted(tmp_path: Path) -> None:
     for name in ("plain", "code"):
         (tmp_path / name).mkdir()
     assert code_sections(make_project(tmp_path / "plain", numbered(3))) == []
     assert code_sections(own_project(tmp_path / "code", 1)) == []
 
 
-def test_the_reports_of_other_data_are_what_they_were(tmp_path: Path, call: Call) -> None:
+def test_reports_of_other_data_are_unchanged(tmp_path: Path, call: Call) -> None:
     project = make_project(tmp_path, numbered(4))
     write_report(project, tmp_path / "without.html", lambda: gather(project, generated_at=""))
     assert call("report", project.path, "-o", tmp_path / "with.html")[0] == 0

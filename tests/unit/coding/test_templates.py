@@ -187,7 +187,7 @@ def refined(call: Call, folder: Path, answer: Callable[[Received], str], *more: 
     return asked, [json.loads(line) for line in output.read_text().splitlines()]
 
 
-def test_a_problem_is_written_anew_by_two_files_and_without_a_solution(
+def test_rewriting_a_problem_uses_two_files_and_no_solution(
     call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     both = written(tmp_path / "both.txt", 'Q: {instruction}\nP: {program}\n{"question": ..., "tests": [...]}')
@@ -234,7 +234,7 @@ def test_without_a_reference_our_own_words_show_none(call: Call, tmp_path: Path)
         ([], ""),
     ],
 )
-def test_what_the_tests_call_is_the_function(tests: list[str], called: str) -> None:
+def test_the_function_is_the_one_called_by_the_tests(tests: list[str], called: str) -> None:
     assert called_by(tests) == called
     reply = json.dumps({"question": "Q", "tests": tests})
     found = parse_rewritten(reply, bare=True)

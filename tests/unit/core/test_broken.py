@@ -53,7 +53,7 @@ def test_a_broken_test_is_recognised_by_its_text(source: str, fault: Fault | Non
         ("assert False, 'no test'", "AssertionError"),
     ],
 )
-def test_a_broken_test_says_by_what_error_the_reference_fails(source: str, error: str) -> None:
+def test_a_broken_test_names_the_error_of_the_reference(source: str, error: str) -> None:
     assert broken_tests(ADD, [CodeTest(form="statement", source=source)])[0].error == error
 
 
@@ -103,7 +103,7 @@ def test_other_tests_are_not_judged_by_pythons_grammar(form: Form, language: str
     assert broken_tests(problem, [CodeTest(form=form, source="let x = (", expected="")]) == {}
 
 
-def test_another_interpreter_has_a_grammar_of_its_own() -> None:
+def test_another_interpreter_may_have_another_grammar() -> None:
     tests = [CodeTest(form="statement", source=source) for source in ("assert add(", "assert ad(1)", "assert 0")]
     found = broken_tests(ADD, tests, grammar=False)
     assert {place: wrong.fault for place, wrong in found.items()} == {1: "nothing", 2: "constant"}

@@ -107,7 +107,7 @@ def searches(project: Project) -> list[str]:
     return [*parts, *(part.swapcase() for part in parts[:40]), *_WORDS, *HOSTILE, "c7", "q10"]
 
 
-def test_with_an_index_the_same_is_found_as_without_whatever_is_looked_for(project: Project) -> None:
+def test_results_with_and_without_an_index_are_equal(project: Project) -> None:
     before = {search: scanned(project, search) for search in searches(project)}
     assert indexed(project)[-1] == 1.0
     assert held(project) == (200, 400)
@@ -115,7 +115,7 @@ def test_with_an_index_the_same_is_found_as_without_whatever_is_looked_for(proje
     assert sum(map(bool, before.values())) > 100
 
 
-def test_with_half_an_index_nothing_is_left_out(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_incomplete_index_misses_nothing(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text_index, "_MAX_CHARACTERS", 2_000)
     shares = []
     for share in searching.index_texts(project):
@@ -135,7 +135,7 @@ def test_the_index_is_used_where_possible(project: Project) -> None:
     assert found(project, "ze") == [7]
 
 
-def test_conditions_order_and_pages_hold_in_what_is_found(project: Project) -> None:
+def test_conditions_order_and_pages_apply_to_results(project: Project) -> None:
     indexed(project)
     assert found(project, "Theorem", "gold=correct") == scanned(project, "theorem", "gold=correct") != []
     query = BrowseQuery(search="Theorem", sort="completion_id", descending=True)
@@ -146,7 +146,7 @@ def test_conditions_order_and_pages_hold_in_what_is_found(project: Project) -> N
     assert [row.id for row in table.first(7)] == scanned(project, "Theorem")[:7]
 
 
-def test_it_follows_imports(project: Project) -> None:
+def test_the_index_follows_imports(project: Project) -> None:
     indexed(project)
     rows = [{**row, "question_id": f"n{n}", "completion_id": f"n{n}"} for n, row in enumerate(texts(60, seed=9))]
     rows[5]["completion"] = "a walrus"
@@ -178,7 +178,7 @@ def test_an_index_of_another_history_is_not_used(project: Project, tmp_path: Pat
 
 
 @pytest.mark.parametrize("content", [b"", b"no database", b"SQLite format 3\0" + bytes(500)])
-def test_a_file_that_is_no_index_is_no_harm(project: Project, content: bytes) -> None:
+def test_an_invalid_index_file_is_harmless(project: Project, content: bytes) -> None:
     text_index.path(project.path).parent.mkdir(exist_ok=True)
     text_index.path(project.path).write_bytes(content)
     assert found(project, "Theorem") == scanned(project, "Theorem")
@@ -186,7 +186,7 @@ def test_a_file_that_is_no_index_is_no_harm(project: Project, content: bytes) ->
     assert held(project) == (200, 400)
 
 
-def test_a_damaged_index_is_noticed_and_made_anew(project: Project) -> None:
+def test_a_damaged_index_is_detected_and_rebuilt(project: Project) -> None:
     indexed(project)
     with text_index.path(project.path).open("r+b") as file:
         file.seek(5 * 4096)
@@ -234,7 +234,7 @@ def test_the_database_itself_is_not_written(project: Project) -> None:
         assert project.database.data_version() == version
 
 
-def test_a_small_project_has_none(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_small_project_has_no_index(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(searching, "WORTH", 1_000)
     assert indexed(project) == []
     assert not text_index.path(project.path).exists()

@@ -126,7 +126,7 @@ def metrics_and_exports(project: Project, folder: Path) -> dict[str, bytes]:
     return found
 
 
-def test_figures_and_files_regenerate_identically(home: Project, tmp_path: Path) -> None:
+def test_metrics_and_files_regenerate_identically(home: Project, tmp_path: Path) -> None:
     back = archived(home, tmp_path)
 
     assert tables(back) == tables(home)
@@ -192,7 +192,7 @@ def test_any_project_round_trips(
     back.close()
 
 
-def test_an_adjudicator_who_labels_afterwards_is_read_back_in_that_order(tmp_path: Path) -> None:
+def test_a_later_label_of_an_adjudicator_keeps_its_order(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(2))
     record = Record(project)
     record.say("ann", 1, "c")
@@ -239,7 +239,7 @@ def checked(tmp_path: Path) -> Project:
     return project
 
 
-def test_checks_stay_behind_with_all_that_tells_of_them(checked: Project, tmp_path: Path) -> None:
+def test_checks_are_omitted_with_all_their_traces(checked: Project, tmp_path: Path) -> None:
     report = write_archive(checked, tmp_path / "a.db")
 
     assert report.left_out == {"checks": 3}
@@ -252,7 +252,7 @@ def test_checks_stay_behind_with_all_that_tells_of_them(checked: Project, tmp_pa
         assert found.execute("PRAGMA foreign_key_check").fetchall() == []
 
 
-def test_figures_are_the_same_with_and_without_checks(checked: Project, tmp_path: Path) -> None:
+def test_metrics_are_the_same_with_and_without_checks(checked: Project, tmp_path: Path) -> None:
     for checks in (True, False):
         back = archived(checked, tmp_path, checks=checks)
         assert (tables(back) == tables(checked)) is checks

@@ -110,7 +110,7 @@ def test_one_after_the_other_is_the_same(project: Project, tmp_path: Path) -> No
     other.close()
 
 
-def test_solutions_alone_need_the_dataset_of_their_problems(project: Project, tmp_path: Path) -> None:
+def test_solutions_without_problems_need_their_dataset(project: Project, tmp_path: Path) -> None:
     solutions = write(tmp_path / "s.jsonl", [solution(1)])
     with pytest.raises(UsageError, match="no data set contains their problems"):
         bring(project, solutions)
@@ -139,7 +139,7 @@ def test_a_solution_of_an_unknown_problem_waits_until_it_is_there(project: Proje
     assert counts(bring(project, solutions)) == (2, 1, 1, 0)
 
 
-def test_an_item_is_no_problem(project: Project, tmp_path: Path) -> None:
+def test_an_item_is_not_a_problem(project: Project, tmp_path: Path) -> None:
     items = [{"question_id": "T/1", "question": "def f1():\n", "answer": "x", "completion": "c"}]
     bring(project, write(tmp_path / "i.jsonl", items), dataset="d")
     report = bring(project, write(tmp_path / "s.jsonl", [solution(1)]), dataset="d")
@@ -194,7 +194,7 @@ def test_a_further_suite_is_added_to_problems_that_are_there(project: Project, t
     assert suite_counts(project) == {"base": 3, "plus": 1, "hard": 1}
 
 
-def test_a_dry_run_says_what_an_import_would(project: Project, tmp_path: Path) -> None:
+def test_a_dry_run_equals_the_import_report(project: Project, tmp_path: Path) -> None:
     bring(project, write(tmp_path / "p.jsonl", [problem(1)]), dataset="d")
     files = [
         write(tmp_path / "s.jsonl", [solution(1), solution(2), solution(9), solution(1)]),
@@ -316,7 +316,7 @@ def test_broken_tests_are_counted_and_named_at_import(project: Project, tmp_path
     assert bring(project, write(tmp_path / "q.jsonl", [problem(4)])).broken is UNSET
 
 
-def test_who_wrote_a_reference_is_stored(project: Project, tmp_path: Path) -> None:
+def test_the_author_of_a_reference_is_stored(project: Project, tmp_path: Path) -> None:
     rows = [
         problem(1),
         problem(2, canonical_solution_by="model"),

@@ -143,7 +143,7 @@ def test_importing_twice_changes_no_byte_of_any_table(project: Project, tmp_path
     assert _dump(project.path) == before
 
 
-def test_another_file_with_the_same_items_adds_none(project: Project, tmp_path: Path) -> None:
+def test_another_file_with_the_same_items_adds_no_items(project: Project, tmp_path: Path) -> None:
     rows = [released_row(n) for n in range(6)]
     _import(project, _file(tmp_path, rows[:4]))
     report = _import(project, _file(tmp_path, rows[::-1], "more.jsonl"))
@@ -281,7 +281,7 @@ def test_a_failing_import_takes_everything_back(project: Project, tmp_path: Path
     assert _dump(project.path) == before
 
 
-def test_people_s_labels_are_what_is_exported(project: Project, tmp_path: Path) -> None:
+def test_exported_gold_is_the_annotated_one(project: Project, tmp_path: Path) -> None:
     source = _file(tmp_path, [released_row(0), released_row(1), released_row(2)])
     _import(project, source)
     with project.database.write() as connection:

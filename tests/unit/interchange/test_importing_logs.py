@@ -46,7 +46,7 @@ def verdicts(project: Project, verifier: str, version: int | None = None) -> lis
     return [line.verdict for line in verdict_lines(project, verifier, version)]
 
 
-def test_one_import_and_some_labels_say_how_good_lm_evals_graders_are(call: Call, tmp_path: Path) -> None:
+def test_an_import_and_labels_measure_the_graders_of_lm_eval(call: Call, tmp_path: Path) -> None:
     database, files = tmp_path / "p.db", [samples("sample_numbers", folder) for folder in (MODEL_A, MODEL_B)]
     code, out, _ = call("import", database, *files, "--json")
     report = json.loads(out)
@@ -99,7 +99,7 @@ def test_equal_rows_with_other_gold_need_the_advised_option(call: Call, tmp_path
     assert (code, "2 imported" in out) == (0, True)
 
 
-def test_one_import_and_some_labels_say_how_good_inspects_scorers_are(call: Call, tmp_path: Path) -> None:
+def test_an_import_and_labels_measure_the_scorers_of_inspect(call: Call, tmp_path: Path) -> None:
     database = tmp_path / "p.db"
     code, out, err = call("import", database, FILES / "inspect" / "answers.eval")
     assert code == 3
@@ -169,7 +169,7 @@ def test_the_verdict_of_a_rejected_row_is_not_reassigned(project: Project, tmp_p
     assert [refused.line for refused in report.refused_verdicts or []] == [2]
 
 
-def test_a_grader_that_says_something_else_later_is_another_version(project: Project, tmp_path: Path) -> None:
+def test_a_changed_grader_is_another_version(project: Project, tmp_path: Path) -> None:
     bring(project, written(tmp_path, row(exact_match=0.0)))
     again = written(tmp_path, row(exact_match=1.0))
     report = bring(project, again)

@@ -50,7 +50,7 @@ def test_nodes_write_the_bytes_of_this_machine(nodes: Nodes, tmp_path: Path, kin
 
 
 @pytest.mark.timeout(300)
-def test_what_dies_loses_and_doubles_nothing(nodes: Nodes, tmp_path: Path) -> None:
+def test_deaths_lose_and_duplicate_nothing(nodes: Nodes, tmp_path: Path) -> None:
     """An actor and a node, one after the other."""
     source, target = write(tmp_path / "in.jsonl", solutions.rows(3000)), tmp_path / "out.jsonl"
 
@@ -72,7 +72,7 @@ def test_what_dies_loses_and_doubles_nothing(nodes: Nodes, tmp_path: Path) -> No
     assert target.read_bytes() == (tmp_path / "here.jsonl").read_bytes()
 
 
-def test_a_node_that_cannot_work_is_named_and_what_was_judged_stays(
+def test_an_unusable_node_is_named_and_results_are_kept(
     nodes: Nodes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source = lines(tmp_path / "in.jsonl", solutions.rows(3))

@@ -133,7 +133,7 @@ def test_merging_again_changes_nothing(machines: Machines) -> None:
     assert dump(home, EVERYTHING) == before
 
 
-def test_a_part_says_that_it_is_one_until_all_shares_are_there(machines: Machines) -> None:
+def test_a_partial_run_is_marked_until_complete(machines: Machines) -> None:
     home = machines.copy("home")
     with closing(open_project(home)) as project:
         (report,) = merge_runs(project, machines.shares[:1])
@@ -207,7 +207,7 @@ def test_another_verifier_is_rejected_by_name(machines: Machines, mend: Callable
     assert dump(home, EVERYTHING) == before
 
 
-def test_what_is_not_the_same_here_is_left_out_and_a_conflict_named(machines: Machines) -> None:
+def test_differing_items_are_skipped_and_conflicts_named(machines: Machines) -> None:
     ids = [row[1] for row in dump(machines.shares[0], COUNTED[1:2])]
     change(
         machines.shares[0],

@@ -130,7 +130,7 @@ WORDS: list[tuple[Any, str | None]] = [
 
 @pytest.mark.few(3)
 @pytest.mark.parametrize(("value", "verdict"), WORDS)
-def test_one_table_says_what_words_mean(project: Project, tmp_path: Path, value: Any, verdict: str | None) -> None:
+def test_one_table_defines_the_verdict_words(project: Project, tmp_path: Path, value: Any, verdict: str | None) -> None:
     row = {"completion_id": "c", "question": "q", "answer": "a", "response": "r", "grade": value}
     report = taken(project, lines(tmp_path, row), [], ("g=grade",))
     (column,) = report.verdict_columns or []
@@ -142,7 +142,7 @@ def test_one_table_says_what_words_mean(project: Project, tmp_path: Path, value:
 
 
 @pytest.mark.parametrize("value", ["1e400", "9" * 5000, "[" * 900 + "]" * 900])
-def test_what_is_no_value_is_unknown_and_not_missing(project: Project, tmp_path: Path, value: str) -> None:
+def test_invalid_values_are_unknown_rather_than_missing(project: Project, tmp_path: Path, value: str) -> None:
     file = tmp_path / "own.jsonl"
     file.write_text(f'{{"question": "q", "answer": "a", "response": "r", "grade": {value}}}\n')
     report = taken(project, file, [], ("g=grade",))
@@ -158,7 +158,7 @@ def test_numbers_other_than_0_and_1_are_scores(project: Project, tmp_path: Path)
     assert (column.scored, column.missing) == (3, 1)
 
 
-def test_what_is_missing_is_counted_and_what_is_no_field_is_listed(project: Project, tmp_path: Path) -> None:
+def test_missing_values_are_counted_and_other_columns_listed(project: Project, tmp_path: Path) -> None:
     report = taken(project, table(tmp_path))
     assert report.missing == {"human": 2}
     assert report.kept == ["grader_says", "hint"]
@@ -179,7 +179,7 @@ def test_a_preview_counts_the_same_and_writes_nothing(tmp_path: Path) -> None:
     ]
 
 
-def test_a_verdict_needs_a_column_and_a_name_of_its_own(project: Project, tmp_path: Path) -> None:
+def test_a_verdict_needs_a_column_and_a_unique_name(project: Project, tmp_path: Path) -> None:
     file = table(tmp_path)
     for verdicts, message in (
         (("regex=nope",), "there is no column 'nope'"),
@@ -245,7 +245,7 @@ def test_a_nan_of_python_is_a_missing_value(project: Project, tmp_path: Path) ->
     assert texts(project) == [('NaN or "NaN"?', "a NaN", "r")]
 
 
-def test_a_spreadsheet_says_what_its_cells_show(project: Project, tmp_path: Path) -> None:
+def test_a_spreadsheet_is_read_as_displayed(project: Project, tmp_path: Path) -> None:
     rows: list[list[Any]] = [
         [1, "1+1?", 2, "It is 2.", True, 1, "easy"],
         [2, "1+2?", 0.5, "=1+1", False, "no"],
@@ -288,7 +288,7 @@ def test_a_spreadsheet_that_is_none_is_rejected_with_a_message(project: Project,
             taken(project, file)
 
 
-def test_without_its_reader_a_spreadsheet_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_spreadsheet_reader_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "openpyxl", None)
     with pytest.raises(FormatError) as caught:
         plan_import([sheet_file(tmp_path)])
@@ -370,7 +370,7 @@ def test_columns_with_few_values_are_offered_as_breakdowns(project: Project, tmp
     assert breakdowns(project) == (*told, "column:level")
 
 
-def test_a_column_of_ids_is_no_breakdown(project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_column_of_ids_is_not_a_grouping(project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("workbench.data.store.columns._MAX_VALUES", 2)
     taken(project, lines(tmp_path, *LEVELS), [])
     with pytest.raises(UsageError, match="more than 2 values"):
@@ -382,7 +382,7 @@ OF_TOPICS = [["q?", str(number), f"It is {number}.", topic] for number, topic in
 TOPIC_HEADER = ["question", "answer", "response", "topic"]
 
 
-def test_values_that_are_no_answer_type_are_counted_and_stay_with_the_items(project: Project, tmp_path: Path) -> None:
+def test_values_that_are_no_answer_type_are_counted_and_kept(project: Project, tmp_path: Path) -> None:
     file = table(tmp_path, OF_TOPICS, TOPIC_HEADER)
     maps = ["subtype=topic"]
     seen = preview_import(project, plan_import([file], columns=parse_map(maps)))
@@ -419,7 +419,7 @@ def test_values_that_are_no_answer_type_are_kept_on_any_row(
     assert taken(project, lines(tmp_path, *questions), []).kept == ["type"]
 
 
-def test_types_that_are_all_known_are_no_matter(project: Project, tmp_path: Path) -> None:
+def test_known_types_need_no_message(project: Project, tmp_path: Path) -> None:
     report = taken(project, table(tmp_path, [["q?", "1", "1", "B2"]], TOPIC_HEADER), ["subtype=topic"])
     assert (report.type_columns, report.kept) == (UNSET, UNSET)
 
@@ -505,7 +505,7 @@ def graded(folder: Path, header: list[str] = GRADED) -> Path:
     return table(folder, [row[: len(header)] for row in rows], header)
 
 
-def test_a_grade_is_gold_or_a_verifiers_as_the_advice_says_and_neither_unasked(tmp_path: Path) -> None:
+def test_a_grade_needs_an_option_to_be_gold_or_a_verdict(tmp_path: Path) -> None:
     file = graded(tmp_path)
 
     def imported(name: str, *words: str) -> str:
@@ -562,7 +562,7 @@ SPELLED = [("Correct", "WRONG"), ("TRUE", "FALSE"), (1, 0), (1.0, 0.0), ("Yes", 
 
 
 @pytest.mark.parametrize("spelled", SPELLED)
-def test_gold_is_read_alike_in_every_file(project: Project, tmp_path: Path, spelled: tuple[Any, Any]) -> None:
+def test_gold_is_read_equally_in_every_file(project: Project, tmp_path: Path, spelled: tuple[Any, Any]) -> None:
     rows = [dict(zip(GRADED[:4], (f"c{n}", f"{n}?", "2", "2"), strict=True)) | {"gold": spelled[n]} for n in (0, 1)]
     taken(project, lines(tmp_path, *rows), [])
     taken(project, table(tmp_path, [[*map(str, row.values())] for row in rows], [*rows[0]]), [])
@@ -572,9 +572,7 @@ def test_gold_is_read_alike_in_every_file(project: Project, tmp_path: Path, spel
 
 
 @pytest.mark.parametrize("scale", ["12345", "2210", "ABCDF"])
-def test_grades_of_another_scale_are_no_gold_no_persons_labels_and_no_verdicts(
-    project: Project, tmp_path: Path, scale: str
-) -> None:
+def test_grades_of_another_scale_are_neither_gold_nor_verdicts(project: Project, tmp_path: Path, scale: str) -> None:
     rows = [[f"c{n}", f"{n}?", "2", "It is 2.", one] for n, one in enumerate(scale)]
     file = table(tmp_path, rows, [*GRADED[:4], "label"])
     with pytest.raises(UsageError, match="has other grades than right and wrong"):

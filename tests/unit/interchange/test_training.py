@@ -147,7 +147,7 @@ def test_what_makes_no_sense_is_rejected(judged: Project, tmp_path: Path, asked:
     assert not (tmp_path / "out").exists()
 
 
-def test_a_conversation_is_what_trainers_read(judged: Project, tmp_path: Path) -> None:
+def test_conversations_have_the_format_of_trainers(judged: Project, tmp_path: Path) -> None:
     add_items(judged.database, [{"question_id": "bare", "completion_id": "bare", "completion": "\u2028é\n"}])
 
     first, *_, bare = written(judged, tmp_path, system="Answer.")[0]
@@ -264,7 +264,7 @@ def test_a_question_with_both_kinds_makes_a_pair(tmp_path: Path) -> None:
     assert "--verifier NAME" in refused.value.hint
 
 
-def test_verdicts_say_what_is_correct(project: Project, tmp_path: Path) -> None:
+def test_verdicts_can_replace_gold(project: Project, tmp_path: Path) -> None:
     many = [{"question_id": "q", "completion_id": f"n{n}", "completion": f"n{n}", "gold": None} for n in range(20)]
     add_items(project.database, many)
     said = {"x": "c" * 8 + "i" * 10 + "ax", "y": "c" * 7 + "i" * 12 + "i"}
@@ -317,7 +317,7 @@ def test_a_text_that_is_called_the_one_and_the_other_is_in_no_pair(tmp_path: Pat
         ({"format": "sft", "where": ("verdict=none",), "verifiers": ("b", "a")}, "No completion is selected", ""),
     ],
 )
-def test_where_nothing_can_be_made_nothing_is_written(
+def test_an_empty_training_file_is_not_written(
     judged: Project, tmp_path: Path, asked: Any, message: str, hint: str
 ) -> None:
     with pytest.raises(UsageError) as refused:

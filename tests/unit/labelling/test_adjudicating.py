@@ -186,7 +186,7 @@ def test_a_draft_note_lasts_until_the_decision_and_returns_on_undo(project: Proj
     ("verdict", "reason", "message"),
     [(None, None, "correct, incorrect or unsuitable"), ("unsuitable", None, "reason"), ("unsuitable", "other", "note")],
 )
-def test_a_ruling_has_what_its_task_needs(
+def test_a_ruling_needs_the_fields_of_its_task(
     chen: AdjudicationSession, verdict: LabelVerdict | None, reason: str | None, message: str
 ) -> None:
     with pytest.raises(UsageError, match=message):

@@ -115,7 +115,7 @@ def test_unblinded_labels_are_left_out_and_counted(project: Project, record: Rec
     assert person(found, "ann").labels == 0
 
 
-def test_a_reopening_moves_no_figure_unless_its_round_is_asked_for(project: Project, record: Record) -> None:
+def test_a_reopening_changes_no_metric_unless_its_round_is_chosen(project: Project, record: Record) -> None:
     record.table(("ann", "bob"), ("c c c", "i c c"))
     before = of(project)
     assert (before.round, before.reopened) == ("first", 0)

@@ -79,7 +79,7 @@ def test_ordinary_questions_are_no_candidates(question: str) -> None:
         ("7", "short and cut off by the"),
     ],
 )
-def test_long_answers_and_short_ends_are_no_reason(reference: str, completion: str) -> None:
+def test_long_answers_and_short_ends_are_no_candidates(reference: str, completion: str) -> None:
     assert candidates("What is 3 + 4?", reference, completion) == []
 
 

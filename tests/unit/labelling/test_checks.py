@@ -266,7 +266,7 @@ def test_checks_are_read_from_a_file(tmp_path: Path) -> None:
     ]
 
 
-def test_a_removed_check_is_an_ordinary_item_for_those_who_have_not_seen_it(project: Project) -> None:
+def test_a_removed_check_is_an_ordinary_item_for_other_annotators(project: Project) -> None:
     at_work = session(project)
     check = following(at_work)
     at_work.submit(check, Answer(verdict="correct", subtype="A1"))

@@ -35,7 +35,7 @@ def test_two_batches_that_name_different_people_leave_the_item_to_both(tmp_path:
     project.close()
 
 
-def test_an_adjudicator_who_has_labelled_the_item_leaves_it_to_anyone_else(tmp_path: Path) -> None:
+def test_an_adjudicator_of_an_own_item_leaves_it_to_others(tmp_path: Path) -> None:
     project = project_of(tmp_path, 1)
     people.assign(project, ["amira", "ben"], per_item=2, adjudicator="dora")
     people.add_annotators(project, ["chen"])

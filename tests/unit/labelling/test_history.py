@@ -163,7 +163,7 @@ def label_event(number: int, person: int, subject: int, task: Task, **fields: An
     )
 
 
-def test_who_did_what_by_item_and_by_person(project: Project) -> None:
+def test_history_by_item_and_by_annotator(project: Project) -> None:
     assert [(line.annotator, line.completion_id) for line in history(project)] == [
         ("ann", "c2"), ("bob", "c0"), ("ann", "c0"),
     ]  # fmt: skip

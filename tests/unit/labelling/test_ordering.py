@@ -157,7 +157,7 @@ def test_an_invalid_ordering_is_rejected_without_opening_slots(project: Project,
     assert served(project) == []
 
 
-def test_without_runs_there_is_no_order(project: Project) -> None:
+def test_an_ordering_needs_runs(project: Project) -> None:
     with pytest.raises(UsageError, match="No complete run of any verifier"):
         assign(project, BatchOrder(name="disagreement"))
 

@@ -126,7 +126,7 @@ def test_a_cap_can_be_changed(tmp_path: Path) -> None:
     assert label_all(project, "a") == 2
 
 
-def test_an_expired_lease_is_not_taken_again_beyond_the_cap(tmp_path: Path) -> None:
+def test_an_expired_lease_is_not_renewed_beyond_the_cap(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(4))
     people.assign(project, ["a", "b"], per_item=2, caps={"a": 1})
     session = AnnotationSession(project, "a", policy=PLAIN)
@@ -162,7 +162,7 @@ def test_late_annotators_can_claim_open_slots(tmp_path: Path) -> None:
     assert project.database.reader().execute("SELECT count(*) FROM batches").fetchone() == (1,)
 
 
-def test_a_larger_overlap_adds_slots_for_people_who_are_not_on_the_item(tmp_path: Path) -> None:
+def test_a_larger_overlap_adds_slots_for_other_annotators(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(6))
     people.assign(project, ["a", "b"], per_item=2)
     more = people.assign(project, ["a", "b", "chen", "dora"], per_item=3)

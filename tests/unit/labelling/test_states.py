@@ -69,7 +69,7 @@ def test_two_unsuitable_exclude_and_one_is_a_conflict() -> None:
     assert task_state([label(1, "unsuitable"), label(2, "correct")]).state == "conflict"
 
 
-def test_an_edit_counts_instead_of_what_it_replaces() -> None:
+def test_an_edit_replaces_the_earlier_label() -> None:
     first, other = label(1, "correct"), label(2, "incorrect")
     edit = label(1, "incorrect", 1, supersedes=first.uuid)
     assert task_state([first, other, edit]).verdict == "incorrect"

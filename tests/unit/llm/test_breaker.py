@@ -41,7 +41,7 @@ async def test_few_rejections_among_many_calls_delay_no_call() -> None:
     assert clock.time == 0
 
 
-async def test_a_reply_to_a_call_made_before_the_refusals_says_nothing_new() -> None:
+async def test_a_late_reply_to_an_earlier_call_does_not_close_the_breaker() -> None:
     clock = HeldClock()
     clock.time = 5.0
     breaker = opened(clock, 60.0)

@@ -113,7 +113,7 @@ async def test_more_cached_tokens_than_tokens_earn_nothing() -> None:
     assert reply.usage.cost == pytest.approx(0.01)
 
 
-async def test_a_cost_limit_halts_when_a_server_that_should_say_its_cost_does_not() -> None:
+async def test_a_cost_limit_halts_if_the_server_reports_no_cost() -> None:
     with scripted(lambda _: "Yes") as server:
         environment = {"OPENROUTER_API_KEY": "k"}
         async with caller_of(
@@ -140,7 +140,7 @@ async def test_an_unknown_cost_is_none_and_counted() -> None:
     assert caller.unpriced == 1
 
 
-async def test_a_call_is_held_by_all_of_its_budgets_or_by_none() -> None:
+async def test_a_call_is_reserved_in_all_budgets_or_none() -> None:
     estimate = CallEstimate(prompt=10, completion=10, cost=0.0)
     own, shared = Budget(Limits(max_calls=5), RunUsed()), Budget(Limits(max_calls=1), RunUsed())
     clock = HeldClock()
@@ -220,7 +220,7 @@ async def test_thoughts_that_a_server_hides_are_paid_for(usage: Any, completion:
     assert found.cost == completion
 
 
-async def test_thoughts_in_plain_sight_that_nobody_counts_are_estimated() -> None:
+async def test_uncounted_visible_thoughts_are_estimated() -> None:
     reply = chat_reply("Yes", message={"reasoning_content": "Let me see. " * 100})
     reply["usage"] = {"prompt_tokens": 10, "completion_tokens": 2, "total_tokens": 12}
     limits = Limits(max_cost=100.0, concurrency=1)

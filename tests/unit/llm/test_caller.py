@@ -69,7 +69,7 @@ async def test_equal_calls_share_a_failure_too() -> None:
     assert len(server.received) == 1
 
 
-async def test_who_waits_for_a_cancelled_call_makes_it_himself() -> None:
+async def test_a_waiter_on_a_cancelled_call_makes_it_itself() -> None:
     journal = MemoryJournal()
     came, never = threading.Event(), threading.Event()
 
@@ -106,7 +106,7 @@ async def test_a_passing_fault_is_repeated_and_its_bytes_are_the_same(code: str)
     assert [one.partition(" The server says: ")[2] != "" for one in caller.warnings] == [True] * (code == "rate_limit")
 
 
-async def test_who_waits_for_a_rate_limit_says_so_once_in_the_servers_words() -> None:
+async def test_a_rate_limit_is_reported_once_with_the_server_message() -> None:
     limited = Scripted(429, {"Retry-After": "3"}, {"error": {"message": "10 requests a minute are allowed to you"}})
     with scripted(in_turn(limited, limited, "Yes")) as server:
         async with caller_of(server.url, clock=HeldClock()) as caller:
@@ -274,7 +274,7 @@ async def test_a_server_that_is_not_there_halts_and_costs_no_item_its_verdict() 
     assert "127.0.0.1:9" in halt.message
 
 
-async def test_a_server_that_dies_costs_no_call_that_it_had_taken_its_verdict() -> None:
+async def test_a_dying_server_costs_no_call_its_verdict() -> None:
     clock, never = HeldClock(), threading.Event()
     with ExitStack() as alive:
         server = alive.enter_context(
@@ -371,7 +371,7 @@ async def test_the_environments_proxy_is_not_used(monkeypatch: pytest.MonkeyPatc
     assert json.loads(server.received[0].raw)["model"] == "m"
 
 
-async def test_what_this_process_lacks_halts_the_run_and_was_never_sent() -> None:
+async def test_a_local_resource_error_halts_the_run_unsent() -> None:
     journal = MemoryJournal()
     with scripted(lambda _: "Yes") as server:
         async with caller_of(server.url, journal=journal) as caller:

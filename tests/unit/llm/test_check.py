@@ -137,7 +137,7 @@ async def test_a_reply_that_thinking_ate() -> None:
     assert "call_max_tokens" in texts_of(found, "problem")
 
 
-async def test_what_is_tried_is_what_will_be_sent() -> None:
+async def test_the_check_sends_the_actual_request() -> None:
     requests = [QUESTION, Chat(messages=QUESTION.messages, sampling=Sampling(temperature=0.0, max_tokens=10))]
 
     async def made(reply: Reply) -> ServerFinding:

@@ -149,7 +149,7 @@ def test_a_reply_can_be_prefilled(profile: str, model: str, expected: dict[str, 
         ("openrouter", "anthropic/claude-sonnet-5"),
     ],
 )
-def test_where_it_cannot_the_words_end_the_users_message(profile: str, model: str) -> None:
+def test_an_unsupported_prefill_is_appended_to_the_user_message(profile: str, model: str) -> None:
     built = build(PROFILES[profile], model, BEGUN)
     assert json.loads(built.body)["messages"] == [{"role": "user", "content": "Is it?\n\nAnswer: "}]
     assert "end the user's message" in built.notes[0]
@@ -353,7 +353,7 @@ def test_a_refusal_is_recognised_in_every_field(message: dict[str, Any]) -> None
     assert (reply.finish_reason, ending(reply)) == ("refusal", "refused")
 
 
-def test_what_a_filter_took_has_no_message_or_another_word() -> None:
+def test_filtered_replies_are_recognised() -> None:
     data = chat_reply("Yes")
     data["choices"] = [{"index": 0, "finish_reason": "content_filter"}]
     assert ending(reading(data)) == "content_filter"
@@ -416,7 +416,7 @@ def test_a_reply_is_not_lost_for_a_broken_character(text: bytes, said: str) -> N
 
 
 @pytest.mark.parametrize("number", ["NaN", "-Infinity", "1e999", "9" * 400, "9" * 5000])
-def test_a_reply_is_not_lost_for_a_number_that_is_none(number: str) -> None:
+def test_a_reply_with_an_invalid_number_is_read(number: str) -> None:
     """Servers in Python write the logprob of what can't follow as ``-Infinity`` (sgl-project/sglang #2955)."""
     likely = {"token": "Yes", "logprob": -0.25, "top_logprobs": [{"token": "No", "logprob": "N"}]}
     body = json.dumps(chat_reply("Yes", logprobs={"content": [likely, likely | {"logprob": "N"}]}))
@@ -428,7 +428,7 @@ def test_a_reply_is_not_lost_for_a_number_that_is_none(number: str) -> None:
 
 
 @pytest.mark.parametrize("content", [["Ye", "s"], [{"text": "Yes"}], ["Y", {"type": "text", "text": "es"}]])
-def test_parts_that_do_not_say_what_they_are_are_text(content: list[Any]) -> None:
+def test_parts_without_a_type_are_text(content: list[Any]) -> None:
     assert reading(chat_reply(None, message={"content": content})).text == "Yes"
     thought = [{"type": "reasoning_text", "text": "No"}, *content]
     reply = reading(chat_reply(None, message={"content": thought}))
@@ -574,7 +574,7 @@ JSON = st.recursive(
 
 
 @given(data=JSON, task=st.sampled_from(["chat", *SCORES]), profile=st.sampled_from(["openai", "anthropic"]))
-def test_whatever_the_json_reading_ends_in_a_reply_or_a_failure(data: Any, task: str, profile: str) -> None:
+def test_any_json_gives_a_reply_or_a_failure(data: Any, task: str, profile: str) -> None:
     with suppress(CallFailed):
         assert isinstance(reading(data, task, profile), Reply)
 
@@ -588,7 +588,7 @@ REQUEST = st.builds(
 
 
 @given(request=REQUEST, sample=st.integers(0, 5), profile=st.sampled_from(sorted(PROFILES)))
-def test_a_key_is_settled_by_the_request_and_by_nothing_operational(request: Chat, sample: int, profile: str) -> None:
+def test_a_cache_key_depends_only_on_the_request(request: Chat, sample: int, profile: str) -> None:
     one = endpoint(profile).prepare(request, sample)
     same = ModelServer(profile=profile, base_url="http://127.0.0.1:1/v1/", model="m", timeout_s=3, key_variable="OTHER")
     assert Endpoint(same, None, Clock()).prepare(request, sample) == one

@@ -139,7 +139,7 @@ def test_what_cannot_be_sent_is_rejected_at_its_option_without_repeating_a_secre
     assert "sk-1234567890" not in str(caught.value)
 
 
-async def test_sampling_is_left_out_where_nobody_wants_it_sent() -> None:
+async def test_sampling_is_omitted_if_set_to_none() -> None:
     (template,) = {call.sampling for call in LlmJudge(**GIVEN, temperature="none", max_tokens="none")._template.calls}
     body = await body_of({}, Chat(messages=CHAT.messages, sampling=template))
     assert body.keys() == {"model", "messages"}
@@ -163,7 +163,7 @@ async def test_a_key_is_read_of_a_file_and_read_again(tmp_path: Path) -> None:
     assert SECRET not in repr(journal.attempts) + repr(options)
 
 
-async def test_a_key_is_what_a_program_prints_which_no_shell_starts(tmp_path: Path) -> None:
+async def test_a_key_can_come_from_a_program_run_without_a_shell(tmp_path: Path) -> None:
     script = "import sys; print(sys.argv[1])"
     marker = tmp_path / "run"
     command = f"{sys.executable} -c '{script}' 'abcdefgh;touch${{IFS}}{marker}'"
@@ -214,7 +214,7 @@ async def test_an_unknown_setting_never_reaches_another_host() -> None:
     assert (tests.extras.headers, tests.key_file) == ({}, None)
 
 
-async def test_a_call_without_such_a_setting_is_what_it_was() -> None:
+async def test_a_call_without_these_settings_is_unchanged() -> None:
     assert await body_of({}) == {
         "model": "m",
         "messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "q"}],

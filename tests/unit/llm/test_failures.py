@@ -156,7 +156,7 @@ def test_a_servers_words_are_one_short_line(body: bytes, words: str | None) -> N
         (400, error("top_logprobs exceeds the maximum of 20"), "bad_request"),
     ],
 )  # fmt: skip
-def test_what_gateways_and_other_makers_say(status: int, body: Any, code: str) -> None:
+def test_failures_of_gateways_and_other_providers(status: int, body: Any, code: str) -> None:
     assert classify_response(status, {}, json.dumps(body).encode()).code == code
 
 
@@ -173,7 +173,7 @@ def test_what_gateways_and_other_makers_say(status: int, body: Any, code: str) -
         ({"error": {"message": "slower", "retry_after": "soon"}}, None),
     ],
 )
-def test_a_field_of_the_body_says_how_long_to_wait(body: Any, seconds: float | None) -> None:
+def test_the_waiting_time_can_be_in_the_body(body: Any, seconds: float | None) -> None:
     assert classify_response(429, {}, json.dumps(body).encode(), NOW).wait == seconds
     assert classify_response(429, {"retry-after": "3"}, json.dumps(body).encode(), NOW).wait == 3.0
 
@@ -188,7 +188,7 @@ def test_a_field_of_the_body_says_how_long_to_wait(body: Any, seconds: float | N
         ({"success": False, "message": "upstream failed"}, "server"),
     ],
 )
-def test_an_error_in_the_place_of_a_reply_is_what_it_says(body: Any, code: str) -> None:
+def test_an_error_in_place_of_a_reply_is_classified(body: Any, code: str) -> None:
     with pytest.raises(AttemptFailed) as caught:
         read(json.dumps(body).encode(), "chat", "openai")
     assert caught.value.code == code
@@ -220,7 +220,7 @@ NO_KEY: list[Any] = [
 
 @pytest.mark.parametrize("body", NO_KEY)
 @pytest.mark.parametrize("server", ["openai", "anthropic", "scores"])
-def test_a_refusal_of_the_key_is_one_whatever_its_status(body: Any, server: str) -> None:
+def test_a_rejected_key_is_recognised_at_any_status(body: Any, server: str) -> None:
     """A run pauses for it at once where nothing has been answered yet."""
     task, profile = ("score", "vllm") if server == "scores" else ("chat", server)
     with pytest.raises(AttemptFailed) as caught:
@@ -254,7 +254,7 @@ def test_extra_fields_do_not_affect_a_reply() -> None:
 @pytest.mark.parametrize(
     "error", [None, {}, "", {"message": None, "code": None}, {"message": "", "type": "", "code": 0}]
 )
-def test_an_error_that_says_nothing_is_none(error: Any) -> None:
+def test_an_empty_error_is_ignored(error: Any) -> None:
     choice = chat_reply("Yes")["choices"][0]
     for whole in (chat_reply("Yes") | {"error": error}, {"choices": [choice | {"error": error}]}):
         assert read(json.dumps(whole).encode(), "chat", "openai").text == "Yes"

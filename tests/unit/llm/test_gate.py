@@ -109,7 +109,7 @@ async def test_an_absurd_count_holds_a_run_up_for_a_minute_at_most() -> None:
     assert 59 <= clock.time <= 61
 
 
-async def test_an_absurd_rate_of_a_servers_is_not_taken_over() -> None:
+async def test_an_absurd_rate_of_a_server_is_ignored() -> None:
     clock = HeldClock()
     gate = Gate(Limits(), 1, [], clock)
     for said in ("1", "0", "-1", "1e9", "9" * 5000, "\u0663", "nan", ""):
@@ -120,7 +120,7 @@ async def test_an_absurd_rate_of_a_servers_is_not_taken_over() -> None:
     assert clock.time <= 1
 
 
-async def test_a_reply_without_counts_took_what_it_was_reckoned_with() -> None:
+async def test_a_reply_without_counts_uses_its_estimate() -> None:
     clock = HeldClock()
     gate = Gate(Limits(tpm=1000), 1, [], clock)
     for _ in range(11):
@@ -207,7 +207,7 @@ async def test_no_more_are_let_in_than_the_limit_in_the_order_of_their_coming() 
     assert (order, gate.busy) == ([0, 1, 3, 4, 5], 0)
 
 
-async def test_one_who_is_cancelled_just_when_let_in_gives_the_place_back() -> None:
+async def test_a_call_cancelled_on_admission_releases_its_place() -> None:
     gate = Gate(Limits(concurrency=1), 1, [], HeldClock())
     entered: list[str] = []
 
@@ -224,7 +224,7 @@ async def test_one_who_is_cancelled_just_when_let_in_gives_the_place_back() -> N
     assert (entered, gate.busy) == (["second"], 0)
 
 
-async def test_those_who_are_cancelled_while_others_leave_go_quietly() -> None:
+async def test_cancellation_during_a_release_is_silent() -> None:
     gate = Gate(Limits(concurrency=2), 2, [], HeldClock())
     for _ in range(2):
         await gate.__aenter__()

@@ -60,13 +60,11 @@ def dollars_a_million(usage: Usage) -> float | None:
         (Usage(prompt_tokens=100), None),
     ],
 )
-def test_a_price_counts_what_the_cache_saves_and_takes_tiers_and_long_prompts(
-    usage: Usage, expected: float | None
-) -> None:
+def test_prices_cover_caching_tiers_and_long_prompts(usage: Usage, expected: float | None) -> None:
     assert dollars_a_million(usage) == expected
 
 
-def test_what_may_have_to_be_put_into_the_cache_is_held() -> None:
+def test_possible_cache_writes_are_reserved() -> None:
     one = Endpoint(server("vllm", "m"), PRICE, Clock()).prepare(chat_of("q" * 400, 10), 0).estimate
     assert one.cost == pytest.approx((one.prompt * 12.5 + 10 * 100) / 1e6)
     extras = RequestExtras(body={"service_tier": "flex"})
@@ -115,12 +113,12 @@ def test_anthropics_writes_thoughts_and_tier() -> None:
         ({"cost_in_usd_ticks": 10**400}, None),
     ],
 )
-def test_what_a_server_says_that_a_reply_costs(usage: dict[str, Any], cost: float | None) -> None:
+def test_costs_reported_by_a_server(usage: dict[str, Any], cost: float | None) -> None:
     whole = chat_reply("Yes") | {"usage": {"prompt_tokens": 10, "completion_tokens": 2} | usage}
     assert read(json.dumps(whole).encode(), "chat", "openai").usage.cost == cost
 
 
-async def test_a_proxys_header_says_the_cost_and_holds_the_budget() -> None:
+async def test_a_cost_in_a_proxy_header_counts_for_the_budget() -> None:
     answer = Scripted(headers={"x-litellm-response-cost": "0.6"}, body=chat_reply("Yes"))
     with scripted(lambda _: answer) as one:
         async with caller_of(one.url, profile="litellm", limits=Limits(max_cost=1.0, concurrency=1)) as caller:
@@ -131,7 +129,7 @@ async def test_a_proxys_header_says_the_cost_and_holds_the_budget() -> None:
     assert len(one.received) == 2
 
 
-def test_list_prices_belong_to_who_sells() -> None:
+def test_list_prices_belong_to_their_provider() -> None:
     price = listed_price(server("openai", "gpt-5.1"))
     assert price is not None
     assert (price.input, price.output, price.cached_input) == (1.25, 10.0, 0.125)
@@ -202,9 +200,7 @@ def test_steps_of_prompts_thoughts_and_tiers_of_any_name_are_read_from_a_table(t
 
 
 @pytest.mark.parametrize(("output", "thought"), [(2.0, 50.0), (50.0, 2.0)])
-def test_what_a_call_may_cost_holds_for_one_that_only_thinks_and_for_one_that_does_not(
-    output: float, thought: float
-) -> None:
+def test_the_reserved_cost_covers_thoughts_and_text(output: float, thought: float) -> None:
     """Perplexity's thoughts are cheaper than its words, Qwen's dearer."""
     price = Price(input=1.0, output=output, thought=thought, date="2026-11-28")
     endpoint = Endpoint(server("dashscope", "m"), price, Clock())
@@ -221,7 +217,7 @@ def test_the_table_lists_each_model_where_it_is_sold() -> None:
         assert listed_price(server(profile, model)) is not None
 
 
-def test_a_batch_costs_what_the_table_says_else_half() -> None:
+def test_a_batch_costs_its_list_price_or_half() -> None:
     dear = TokenPrices(input=4.0, output=12.0, cached_input=0.4)
     listed = TokenPrices(input=1.5, output=3.0)
     others = ((200_000, "", dear), (0, "batch", listed), (0, "flex", dear))

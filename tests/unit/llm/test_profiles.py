@@ -59,7 +59,7 @@ def test_an_unknown_profile_is_rejected_with_the_known_ones() -> None:
         profile_named("gpt")
 
 
-def test_no_key_goes_by_default_to_a_server_that_nobody_named() -> None:
+def test_no_key_is_sent_by_default_to_an_unknown_server() -> None:
     hosted = {"openai", "azure", "anthropic", "openrouter", "gemini", "mistral", "deepseek", "dashscope", "xai"}
     hosted |= {"groq", "together", "fireworks"}
     assert {name for name, profile in PROFILES.items() if profile.key_variable} == hosted
@@ -101,6 +101,6 @@ def test_local_addresses() -> None:
         ("openrouter", "openai/gpt-5", "max_tokens"),
     ],
 )
-def test_what_a_model_calls_its_longest_reply(profile: str, model: str, field: str) -> None:
+def test_the_name_of_the_token_limit_by_model(profile: str, model: str, field: str) -> None:
     chat = Chat(messages=(PromptMessage("user", "q"),), sampling=Sampling(max_tokens=9))
     assert json.loads(build(PROFILES[profile], model, chat).body)[field] == 9

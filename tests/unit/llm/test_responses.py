@@ -120,7 +120,7 @@ def test_the_call_belongs_to_a_judges_name_and_to_a_stored_reply() -> None:
 # -- What is sent.
 
 
-async def test_what_is_sent() -> None:
+async def test_the_request_body() -> None:
     received = await received_of(reasoning_effort="high")
     assert received.path == "/v1/responses"
     assert received.body == {
@@ -280,7 +280,7 @@ FAILED = [
 
 
 @pytest.mark.parametrize(("data", "code"), FAILED)
-def test_what_is_no_reply(data: dict[str, Any], code: str) -> None:
+def test_invalid_replies_are_rejected(data: dict[str, Any], code: str) -> None:
     with pytest.raises(AttemptFailed) as caught:
         reply_of(data)
     assert caught.value.code == code
@@ -316,7 +316,7 @@ async def test_a_model_of_the_other_api_is_reported_with_its_option(status: int,
     assert advice in texts_of(found, "problem")
 
 
-async def test_what_is_tried_is_what_will_be_sent() -> None:
+async def test_the_check_sends_the_actual_request() -> None:
     def answer(received: Received) -> Scripted:
         if received.method == "GET":
             return Scripted(body={"data": [{"id": "o3-pro"}]})

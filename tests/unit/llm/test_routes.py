@@ -65,7 +65,7 @@ async def test_an_unrequested_compressed_reply_is_read(encoding: str, packed: by
         ("br", b"\x0b\x02\x80", "the reply is no JSON"),
     ],
 )
-async def test_what_is_packed_fills_no_memory_and_is_whole(encoding: str, packed: bytes | int, says: str) -> None:
+async def test_compressed_replies_are_bounded_and_complete(encoding: str, packed: bytes | int, says: str) -> None:
     body = packed if isinstance(packed, bytes) else gzip.compress(bytes(packed))
     answer = Scripted(headers={"content-encoding": encoding}, body=body)
     with scripted(lambda _: answer) as server, pytest.raises(AttemptFailed, match=says) as caught:

@@ -45,7 +45,7 @@ def test_a_setting_is_sent_or_known_as_unsent(sampling: Sampling, profile: str, 
             assert (f'"{field}":' in body) == (name not in dropped)
 
 
-def test_what_each_kind_takes() -> None:
+def test_settings_supported_by_each_kind() -> None:
     assert sendable(PROFILES["openai-compatible"], "m") == (
         "temperature",
         "top_p",
@@ -87,7 +87,7 @@ def test_a_judge_refuses_a_setting_that_would_be_dropped(options: dict[str, str]
         {"samples": "3", "server": "openai", "model": "gpt-5"},
     ],
 )
-def test_what_a_template_asks_for_by_itself_is_only_warned_of(options: dict[str, str]) -> None:
+def test_unsupported_settings_of_a_template_only_warn(options: dict[str, str]) -> None:
     assert LlmJudge(**{"base_url": URL, "model": "m", **options}).servers()
 
 

@@ -103,7 +103,7 @@ async def test_too_long_packed_or_cut(response: Scripted, code: str | None) -> N
             assert (await failure(server.url)).code == code
 
 
-async def test_gateways_may_say_much_in_their_headers() -> None:
+async def test_large_headers_are_accepted() -> None:
     """Cookies, policies, and what a LiteLLM proxy passes on of every header behind it."""
     many = "".join(f"llm_provider-x-{number}: 1\r\n" for number in range(400)).encode()
     long = b"content-security-policy: " + b"x" * 30_000 + b"\r\n"
@@ -123,7 +123,7 @@ async def test_gateways_may_say_much_in_their_headers() -> None:
         b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n{}",
     ],
 )
-async def test_what_is_no_http_is_a_failure_of_the_transport(reply: bytes) -> None:
+async def test_invalid_http_is_a_transport_failure(reply: bytes) -> None:
     with raw(reply) as url:
         found = await failure(url)
     assert found.code == "transport"
@@ -141,7 +141,7 @@ async def test_a_server_that_hangs_is_a_timeout_and_the_connection_is_dropped() 
     assert (found.code, found.unreachable) == ("timeout", False)
 
 
-async def test_nobody_there_and_no_such_name() -> None:
+async def test_unreachable_hosts_and_unknown_names() -> None:
     refused, unknown = await asyncio.gather(failure("http://127.0.0.1:9/"), failure("http://no-such-host.invalid/"))
     assert (refused.code, refused.unreachable) == ("transport", True)
     assert "refused" in refused.detail
@@ -152,7 +152,7 @@ async def test_nobody_there_and_no_such_name() -> None:
 @pytest.mark.few(6)
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "no-such-host.invalid"])
 @pytest.mark.parametrize("is_ready", [True, False], ids=["at a later call", "at the first"])
-async def test_where_no_descriptor_is_left_no_server_is_blamed(host: str, *, is_ready: bool) -> None:
+async def test_missing_descriptors_are_not_blamed_on_the_server(host: str, *, is_ready: bool) -> None:
     with scripted(lambda _: Scripted()) as server:
         async with Transport() as transport:
             if is_ready:
@@ -163,7 +163,7 @@ async def test_where_no_descriptor_is_left_no_server_is_blamed(host: str, *, is_
     assert "ulimit -n" in caught.value.message
 
 
-async def test_where_the_disk_is_full_no_server_is_blamed() -> None:
+async def test_a_full_disk_is_not_blamed_on_the_server() -> None:
     with scripted(lambda _: Scripted(body=b"x" * 100_000)) as server, open("/dev/full", "wb", buffering=0) as full:
         async with Transport() as transport:
             with pytest.raises(Halt, match="No space left"):
@@ -171,7 +171,7 @@ async def test_where_the_disk_is_full_no_server_is_blamed() -> None:
 
 
 @pytest.mark.parametrize("error", [FileNotFoundError(2, "none", "a.json"), MemoryError(), TypeError("a bug")])
-async def test_a_fault_of_this_program_is_no_failure_of_the_server(error: Exception) -> None:
+async def test_an_internal_error_is_not_a_server_failure(error: Exception) -> None:
     class Broken(BytesIO):
         def write(self, _: object) -> int:
             raise error

@@ -39,7 +39,7 @@ async def outcomes(answer: Any, texts: list[str], together: int = 1, **more: Any
         Scripted(418, body="teapot"),
     ],
 )
-async def test_the_same_refusal_of_everything_halts_after_a_few_and_says_the_servers_words(refusal: Scripted) -> None:
+async def test_identical_rejections_halt_with_the_server_message(refusal: Scripted) -> None:
     *found, asked_for = await outcomes(lambda _: refusal, [f"q{n}" for n in range(20)])
     assert [type(one) for one in found] == [CallFailed] * 5 + [Halt] * 15
     assert asked_for == 5
@@ -121,7 +121,7 @@ async def test_texts_that_are_too_long_may_precede_others() -> None:
         Scripted(400, body={"error": {"message": "Model is loading, try again later"}}),
     ],
 )
-async def test_who_loads_or_has_too_much_to_do_is_waited_for(busy: Scripted) -> None:
+async def test_loading_and_overloaded_servers_are_waited_for(busy: Scripted) -> None:
     clock = HeldClock()
     with scripted(in_turn(*[busy] * 40, "Yes")) as server:
         async with caller_of(server.url, clock=clock) as caller:
@@ -139,7 +139,7 @@ async def test_a_model_that_cannot_be_loaded_is_not_waited_for(message: str) -> 
     assert len(server.received) == 8
 
 
-async def test_calls_that_reached_nobody_are_not_what_used_the_budget_up() -> None:
+async def test_unsent_calls_do_not_use_up_the_budget() -> None:
     journal = MemoryJournal()
     limits = Limits(max_calls=3, concurrency=20)
     async with caller_of("http://127.0.0.1:9/v1", journal=journal, limits=limits) as caller:
@@ -149,7 +149,7 @@ async def test_calls_that_reached_nobody_are_not_what_used_the_budget_up() -> No
     assert all(isinstance(one, Halt) for one in found)
 
 
-async def test_a_budget_that_failures_used_up_says_how_they_failed() -> None:
+async def test_a_budget_spent_on_failures_reports_them() -> None:
     limits = Limits(max_calls=3, concurrency=1)
     with scripted(lambda _: Scripted(500, body={"error": {"message": "CUDA error"}})) as server:
         async with caller_of(server.url, limits=limits) as caller:

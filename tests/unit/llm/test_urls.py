@@ -12,7 +12,7 @@ from workbench.core.errors import UsageError
     "url",
     ["http://127.0.0.1:8000/v1", "https://a-b.example.:443/x/v1?api-version=1", "http://[::1]:8000", "http://my_host"],
 )
-def test_an_address_is_taken_as_it_is(url: str) -> None:
+def test_an_address_is_used_unchanged(url: str) -> None:
     caller_of(url)
 
 

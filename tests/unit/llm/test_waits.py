@@ -98,7 +98,7 @@ def test_waits_in_words(words: str, seconds: float | None) -> None:
         ({}, None),
     ],
 )
-def test_limits_that_are_used_up_say_when_they_are_whole_again(headers: dict[str, str], seconds: float | None) -> None:
+def test_exhausted_limits_have_a_reset_time(headers: dict[str, str], seconds: float | None) -> None:
     assert reset_wait(headers, NOW) == (None if seconds is None else pytest.approx(seconds))
 
 
@@ -126,7 +126,7 @@ def rate_limit_headers(limit: str, left: str, reset: str) -> dict[str, str]:
         ({}, None),
     ],
 )
-def test_a_days_limit_is_not_taken_for_a_minutes(headers: dict[str, str], limit: float | None) -> None:
+def test_a_daily_limit_is_not_mistaken_for_one_per_minute(headers: dict[str, str], limit: float | None) -> None:
     assert minute_limit(headers, "requests") == limit
 
 

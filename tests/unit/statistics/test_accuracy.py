@@ -169,7 +169,7 @@ def _right(rows: list[tuple[int, int, int, int]], protocol: Protocol3) -> tuple[
 
 @settings(deadline=None)
 @given(st.lists(ROW, max_size=80), st.sampled_from(PROTOCOLS))
-def test_each_row_equals_its_items_counted_alone(rows: list[tuple[int, int, int, int]], protocol: Protocol3) -> None:
+def test_each_row_equals_a_separate_count(rows: list[tuple[int, int, int, int]], protocol: Protocol3) -> None:
     # A verifier that only failed has no figures.
     assume({row[0] for row in rows if min(row[:2]) >= 0} != {OutcomeCode.ERROR})
     columns = _columns(rows)
@@ -206,7 +206,7 @@ def test_the_order_of_items_changes_nothing(
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_baselines_know_nothing_whatever_their_accuracy(protocol: Protocol3) -> None:
+def test_baselines_have_mcc_0_at_any_accuracy(protocol: Protocol3) -> None:
     golds = [int(place < 291) for place in range(1000)]
     rows = [
         accuracy_rows("v", _columns([(outcome, gold, place, 0) for place, gold in enumerate(golds)]), protocol)[0]

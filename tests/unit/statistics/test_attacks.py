@@ -28,7 +28,7 @@ def test_rates_of_a_mixed_bag() -> None:
     assert found.ci == pytest.approx(by_hand([True, False, False, False], range(4)))
 
 
-def test_payloads_on_one_question_are_no_independent_tries() -> None:
+def test_payloads_on_one_question_are_clustered() -> None:
     apart = figures(judged(*[C, W] * 20))
     together = figures([one for number in range(10) for one in judged(*[[C, W][number % 2]] * 4, question=number)])
     assert (apart.asr, together.asr) == (0.5, 0.5)

@@ -35,7 +35,7 @@ def test_ties_count_one_half_and_order_is_all_that_counts() -> None:
     assert auroc(np.array([1e9, -5.0, 0.0, 0.0]), gold, group, 1) == [0.875]
 
 
-def test_without_scores_or_with_one_class_there_is_none() -> None:
+def test_missing_scores_or_classes_give_no_auroc() -> None:
     gold, group = np.array([1, 1, -1]), np.array([0, 0, 1])
     assert auroc(None, gold, group, 2) == [None, None]
     assert auroc(np.array([1.0, 2.0, 3.0]), gold, group, 2) == [None, None]

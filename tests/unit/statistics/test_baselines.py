@@ -14,7 +14,7 @@ from workbench.statistics.accuracy import always, majority
 ITEMS = st.lists(st.tuples(st.integers(-1, 1), st.integers(0, 3)), max_size=40)
 
 
-def test_a_constant_says_the_same_of_everything() -> None:
+def test_a_constant_baseline_has_one_verdict() -> None:
     assert always(OutcomeCode.CORRECT, 3).tolist() == [1, 1, 1]
     assert always(OutcomeCode.INCORRECT, 0).tolist() == []
 
@@ -29,7 +29,7 @@ def test_the_majority_goes_by_type_and_a_tie_is_incorrect_and_named() -> None:
 
 @settings(deadline=None)
 @given(ITEMS)
-def test_nobody_who_goes_by_the_type_alone_is_right_more_often(items: list[tuple[int, int]]) -> None:
+def test_majority_by_type_is_the_best_baseline_by_type(items: list[tuple[int, int]]) -> None:
     gold, kind = np.array(items, dtype=np.int64).reshape(-1, 2).T
     found = majority(gold, kind, 4)
     votes = {name: Counter(truth for truth, of in items if of == name and truth >= 0) for name in range(4)}

@@ -96,7 +96,7 @@ def test_the_largest_share_draws_the_last_question() -> None:
     assert (np.multiply(largest, numbers).astype(np.intp) == numbers - 1).all()
 
 
-def test_coverage_of_a_clustered_figure_is_near_its_name() -> None:
+def test_coverage_of_a_clustered_metric_is_near_nominal() -> None:
     """120 data sets of 100 questions, five completions each: within what so many simulations leave open."""
     truth = matthews(np.bincount(simulated(40_000, 5, seed=999)[0], minlength=4).astype(float)[None])[0]
     inside = plain = 0

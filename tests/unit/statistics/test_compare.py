@@ -45,7 +45,7 @@ def figures(items: list[tuple[bool, bool, int]]) -> PairedFigures:
 
 @settings(deadline=None)
 @given(ITEMS)
-def test_what_items_could_show_is_the_comparisons(items: list[tuple[bool, bool, int]]) -> None:
+def test_the_detectable_difference_is_that_of_the_comparison(items: list[tuple[bool, bool, int]]) -> None:
     a, b, question = (np.array(column) for column in zip(*items, strict=True))
     everything = np.ones(len(a), dtype=np.bool_)
     whole, part = figures(items), power(Graded(everything, a), Graded(everything, b), question)
@@ -54,7 +54,7 @@ def test_what_items_could_show_is_the_comparisons(items: list[tuple[bool, bool, 
 
 @settings(deadline=None)
 @given(ITEMS, st.randoms())
-def test_items_that_count_for_one_alone_are_left_out(items: list[tuple[bool, bool, int]], draw: Random) -> None:
+def test_items_counted_for_only_one_verifier_are_excluded(items: list[tuple[bool, bool, int]], draw: Random) -> None:
     a, b, question = (np.array(column) for column in zip(*items, strict=True))
     counted_a, counted_b = (np.array([draw.random() < 0.8 for _ in items]) for _ in range(2))
     both = counted_a & counted_b
@@ -236,7 +236,7 @@ def test_completions_that_go_together_make_the_difference_less_sure() -> None:
     assert figures(together).deff > 2
 
 
-def test_one_question_or_questions_that_go_alike_by_chance_have_no_test_that_takes_items_as_independent() -> None:
+def test_too_few_clusters_have_no_test_of_independent_items() -> None:
     """The design effect, estimated from few questions, is 1 where they happen to go alike: .48 of p were below .05."""
     one = [(True, False, 0)] * 7 + [(False, True, 0)] * 2
     alike = [(True, False, number // 5) for number in range(10)]
@@ -248,7 +248,7 @@ def test_one_question_or_questions_that_go_alike_by_chance_have_no_test_that_tak
 
 
 @pytest.mark.parametrize(("questions", "share"), [(2, 0.6), (5, 0.6), (10, 0.78), (20, 0.88)])
-def test_where_two_always_differ_the_interval_holds_what_one_share_alone_says(questions: int, share: float) -> None:
+def test_verifiers_that_always_differ_have_valid_intervals(questions: int, share: float) -> None:
     """A's gains are B's losses: treated as independent, their errors gave coverage of only .83 to .92."""
     held = 0.0
     for only_a in range(questions + 1):

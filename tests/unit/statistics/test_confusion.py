@@ -30,7 +30,7 @@ GOLD = np.array([0, 0, 0, 0, 1, 1, 1, 1, -1, 1, -1], dtype=np.int8)
         ("decided", Confusion(tp=1, fp=1, tn=1, fn=1)),
     ],
 )
-def test_an_undecided_row_counts_as_the_protocol_says(protocol: Protocol3, expected: Confusion) -> None:
+def test_an_undecided_row_counts_by_the_protocol(protocol: Protocol3, expected: Confusion) -> None:
     assert count(OUTCOMES, GOLD, protocol) == expected
 
 
@@ -41,7 +41,7 @@ def test_coverage_is_the_same_in_every_protocol(protocol: Protocol3) -> None:
     assert confusion(cells, protocol).n == (4 if protocol == "decided" else 8)
 
 
-def test_without_rows_there_is_no_coverage() -> None:
+def test_no_rows_give_no_coverage() -> None:
     assert coverage(tally(OUTCOMES[:0], GOLD[:0], GOLD[:0], 1)[0]) is None
 
 
@@ -71,7 +71,7 @@ def test_rows_marked_right_are_the_true_positives_and_negatives(
 
 @settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(-1, 3), st.integers(-1, 1), st.integers(0, 4)), max_size=60))
-def test_groups_counted_together_equal_groups_counted_alone(rows: list[tuple[int, int, int]]) -> None:
+def test_groups_counted_together_equal_single_groups(rows: list[tuple[int, int, int]]) -> None:
     outcomes, gold = _arrays([row[:2] for row in rows])
     group = np.array([row[2] for row in rows], dtype=np.int32)
     together = tally(outcomes, gold, group, 5)

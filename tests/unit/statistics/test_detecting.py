@@ -26,7 +26,7 @@ def drawn(
     ("questions", "discordance"),
     [(60, 0.1), *(pytest.param(*one, marks=pytest.mark.soak) for one in ((60, 0.3), (150, 0.1)))],
 )
-def test_what_is_detectable_is_found_in_four_of_five_cases(questions: int, discordance: float) -> None:
+def test_the_detectable_difference_is_found_in_four_of_five_cases(questions: int, discordance: float) -> None:
     generator = np.random.default_rng([22, questions])
     found: list[bool] = []
     while len(found) < 500:
@@ -50,7 +50,7 @@ def singles(n: int, only_a: int, only_b: int) -> tuple[IntArray, IntArray, IntAr
 
 
 @pytest.mark.parametrize(("discordance", "points"), [(0.05, 2.0), (0.1, 2.8), (0.2, 4.0), (0.3, 4.9)])
-def test_what_a_thousand_items_can_tell_is_connors_to_the_first_order(discordance: float, points: float) -> None:
+def test_a_thousand_items_agree_with_connor_to_first_order(discordance: float, points: float) -> None:
     half = round(500 * discordance)
     found = detectable(*singles(1000, half, half))
     assert found is not None
@@ -76,7 +76,7 @@ def test_too_few_questions_have_no_detectable_difference() -> None:
     assert detectable(sizes, np.full(51, 1), np.arange(51) % 2) is None
 
 
-def test_two_that_differ_on_few_questions_have_none() -> None:
+def test_verifiers_that_differ_on_few_questions_have_no_estimate() -> None:
     n = 100
     few = [detectable(*singles(n, number - 1, 1)) for number in (DIFFERING - 1, DIFFERING)]
     assert few[0] is None
@@ -87,7 +87,7 @@ def test_two_that_differ_on_few_questions_have_none() -> None:
     assert detectable(size, only_a, 0 * only_a) is None
 
 
-def test_a_few_large_questions_that_decide_the_test_leave_nothing_to_say() -> None:
+def test_a_few_dominant_questions_give_no_estimate() -> None:
     size = np.append(np.full(300, 2), np.full(3, 60))
     lead = np.append(np.arange(300) < 10, np.zeros(3)).astype(int)
     back = np.append((np.arange(300) >= 10) & (np.arange(300) < 20), np.zeros(3)).astype(int)

@@ -58,7 +58,7 @@ def some(count: int = 300, seed: int = 1) -> list[Item]:
 
 @settings(deadline=None)
 @given(ITEMS)
-def test_both_figures_are_those_of_one_verifier_alone(items: list[Item]) -> None:
+def test_both_metrics_equal_single_verifier_ones(items: list[Item]) -> None:
     gold = [item.gold for item in items]
     for found in metric_differences(columns(items)):
         figure = METRICS[found.metric].of
@@ -84,7 +84,7 @@ def test_a_difference_of_correlations_may_be_wider_than_one() -> None:
 
 @settings(deadline=None, max_examples=25)
 @given(ITEMS)
-def test_swapping_turns_every_figure_round(items: list[Item]) -> None:
+def test_swapping_verifiers_negates_every_difference(items: list[Item]) -> None:
     swapped = [Item(item.gold, item.b, item.a, item.question) for item in items]
     for one, other in zip(metric_differences(columns(items)), metric_differences(columns(swapped)), strict=True):
         assert (one.a, one.b) == (other.b, other.a)

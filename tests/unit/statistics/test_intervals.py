@@ -113,7 +113,7 @@ def test_the_interval_holds_the_share_and_mirrors(items: list[tuple[bool, int]])
         assert found == pytest.approx((1 - mirrored[1], 1 - mirrored[0]), abs=1e-9)
 
 
-def test_one_question_or_one_that_outweighs_all_others_says_nothing() -> None:
+def test_a_single_or_dominant_question_gives_no_interval() -> None:
     assert share_interval(np.array([True, False, True]), np.zeros(3, dtype=int)) is None
     assert share_interval(np.ones(0, dtype=bool), np.zeros(0, dtype=int)) is None
     heavy = np.repeat([0, 1, 2], [100, 1, 1])
@@ -169,7 +169,7 @@ def test_doubling_every_item_inside_its_question_adds_no_information(items: list
     st.lists(st.tuples(st.booleans(), st.integers(0, 5), st.integers(0, 3)), max_size=60),
     st.sampled_from([1, 200, 10**15]),
 )
-def test_groups_measured_together_equal_groups_measured_alone(rows: list[tuple[bool, int, int]], spread: int) -> None:
+def test_groups_measured_together_equal_single_groups(rows: list[tuple[bool, int, int]], spread: int) -> None:
     correct, cluster = _arrays([row[:2] for row in rows])
     group = np.array([row[2] for row in rows], dtype=np.int32)
     together = clustering(correct, cluster * spread, group, 4)
@@ -189,7 +189,7 @@ def test_compact_values_are_ranks_without_gaps(values: list[int], spread: int) -
 
 @settings(deadline=None)
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 5), st.integers(0, 3), st.booleans()), max_size=40))
-def test_clusters_of_some_items_are_those_of_these_items_alone(rows: list[tuple[bool, int, int, bool]]) -> None:
+def test_clusters_of_a_subset_depend_only_on_its_items(rows: list[tuple[bool, int, int, bool]]) -> None:
     correct, question = _arrays([row[:2] for row in rows])
     group, kept = np.array([row[2] for row in rows], dtype=np.int32), np.array([row[3] for row in rows], dtype=bool)
     some, alone = clusters(question, group, 4).of(kept), clusters(question[kept], group[kept], 4)

@@ -24,7 +24,7 @@ from workbench.statistics.rates import class_rates, mcc_intervals
 PROTOCOLS: tuple[Protocol3, ...] = get_args(Protocol3)
 
 
-def test_figures_of_a_table_worked_by_hand() -> None:
+def test_metrics_of_a_table_computed_by_hand() -> None:
     counts = Confusion(tp=40, fp=9, tn=45, fn=6)
     assert accuracy(counts) == 0.85
     assert fpr(counts) == pytest.approx(9 / 54)
@@ -33,7 +33,7 @@ def test_figures_of_a_table_worked_by_hand() -> None:
     assert mcc(counts) == pytest.approx((40 * 45 - 9 * 6) / (49 * 46 * 54 * 51) ** 0.5)
 
 
-def test_an_always_incorrect_verifier_looks_good_by_accuracy_alone() -> None:
+def test_an_always_incorrect_verifier_is_good_only_by_accuracy() -> None:
     counts = Confusion(tp=0, fp=0, tn=709, fn=291)
     assert accuracy(counts) == 0.709
     assert mcc(counts) == 0
@@ -73,7 +73,7 @@ def test_mcc_of_millions_of_rows_does_not_overflow() -> None:
 
 @pytest.mark.parametrize("seed", range(20))
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_figures_equal_scikit_learn(protocol: Protocol3, seed: int) -> None:
+def test_metrics_equal_scikit_learn(protocol: Protocol3, seed: int) -> None:
     random = np.random.default_rng(seed)
     size = int(random.integers(20, 400))
     gold = random.integers(0, 2, size).astype(np.int8)

@@ -54,7 +54,7 @@ def test_everything_else_is_counted_and_left_out() -> None:
     assert found.unpaired == Unpaired(one_class=2, several=2, unscored=2)
 
 
-def test_no_rows_are_no_pairs() -> None:
+def test_no_rows_give_no_pairs() -> None:
     nothing = np.array([], dtype=np.int64)
     found = pair_row(None, pair_up(np.array([], dtype=np.float64), nothing, nothing))
     assert (found.n, found.accuracy, found.ci) == (0, None, None)

@@ -121,7 +121,7 @@ def test_a_prediction_without_meaning_costs_next_to_nothing() -> None:
     assert found.estimate == pytest.approx(found.classical, abs=0.02)
 
 
-def test_a_bias_of_the_predictions_is_taken_out() -> None:
+def test_a_bias_of_the_predictions_is_corrected() -> None:
     gold, truth, _, question = drawn(6, items=40_000, labelled=4_000)
     # Every completion is predicted to be right, but half of the wrong ones.
     rosy = np.where(np.random.default_rng(7).random(len(gold)) < 0.5, 1, gold).astype(float)
@@ -143,7 +143,7 @@ def test_completions_that_go_together_make_it_less_sure() -> None:
     assert ends(clustered.ci)[1] - ends(clustered.ci)[0] > 1.6 * (ends(alone.ci)[1] - ends(alone.ci)[0])
 
 
-def test_few_labels_that_happen_to_be_predicted_without_fault_are_no_certainty() -> None:
+def test_few_perfectly_predicted_labels_give_no_certainty() -> None:
     truth = np.array([1] * 28 + [0] * 2 + [-1] * 2_000)
     predicted = np.where(np.arange(len(truth)) % 10 == 0, 0.0, 1.0)
     predicted[:30] = truth[:30]
@@ -172,7 +172,7 @@ def test_few_items_without_labels_move_nothing(others: int) -> None:
     assert estimate_share(truth.repeat(10), predicted.repeat(10), np.arange(10 * len(truth))).power > 0
 
 
-def test_two_labelled_questions_say_nothing_of_predictions() -> None:
+def test_two_labelled_questions_do_not_use_predictions() -> None:
     truth = np.array([1, 1, 0, 0, *[-1] * 40])
     predicted = np.array([1.0, 1, 0, 0, *[1.0] * 40])
     question = np.array([0, 0, 1, 1, *range(2, 42)])
@@ -182,7 +182,7 @@ def test_two_labelled_questions_say_nothing_of_predictions() -> None:
 
 
 @pytest.mark.parametrize("label", [0, 1])
-def test_labels_that_are_all_alike(label: int) -> None:
+def test_equal_labels(label: int) -> None:
     truth = np.array([label] * 20 + [-1] * 100)
     found = estimate_share(truth, np.random.default_rng(0).random(120), np.arange(120))
     assert found.estimate == found.classical == label
@@ -321,7 +321,7 @@ def test_an_estimate_needs_labels_in_every_stratum() -> None:
         estimate_share(np.full(3, -1), predicted, np.arange(3))
 
 
-def test_of_items_alone_the_mix_is_tested_as_scipy_does() -> None:
+def test_the_mix_of_unclustered_items_is_tested_as_in_scipy() -> None:
     """To first order: Pearson's covariance is of both sides together, and there are many questions."""
     labelled, others = np.array([1200, 3000, 800]), np.array([1400, 3100, 890])
     group = np.repeat([0, 1, 2] * 2, [*labelled, *others])

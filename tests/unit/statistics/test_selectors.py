@@ -64,7 +64,7 @@ def test_the_best_of_one_is_the_mean(questions: list[list[tuple[float, int]]]) -
 
 @settings(deadline=None)
 @given(st.lists(QUESTION, min_size=1, max_size=4), st.integers(1, 4), st.randoms(use_true_random=False))
-def test_order_changes_nothing_and_a_pick_is_no_better_than_the_oracle(
+def test_picks_ignore_the_order_and_never_beat_the_oracle(
     questions: list[list[tuple[float, int]]], n: int, random: Random
 ) -> None:
     order = list(range(sum(map(len, questions))))
@@ -83,7 +83,7 @@ def test_gold_as_the_score_is_the_oracle_and_a_constant_is_random() -> None:
     assert flat.picked.tolist() == pytest.approx(flat.random.tolist())
 
 
-def test_many_completions_are_no_trouble() -> None:
+def test_many_completions_are_handled() -> None:
     # 10,000 completions of which the best-scored one is the only correct one: it is among n with chance n / 10,000.
     found = picks_of([[(float(place), int(place == 9_999)) for place in range(10_000)]], 64)
     assert found.picked[0] == pytest.approx(0.0064)
@@ -98,7 +98,7 @@ def test_many_completions_are_no_trouble() -> None:
         ("decided", [1, 1, 0, 0, 0, 0], [1, 0]),
     ],
 )
-def test_what_verdicts_are_ranked_by(protocol: Protocol3, usable: list[int], keys: list[float]) -> None:
+def test_the_ranking_of_verdicts(protocol: Protocol3, usable: list[int], keys: list[float]) -> None:
     outcome = np.array(
         [OutcomeCode.CORRECT, OutcomeCode.INCORRECT, OutcomeCode.ABSTAIN, OutcomeCode.ERROR, OutcomeCode.CORRECT, -1]
     )
@@ -112,13 +112,13 @@ def test_what_verdicts_are_ranked_by(protocol: Protocol3, usable: list[int], key
     ("protocol", "keys"),
     [("forced", [0.3, -np.inf, -np.inf]), ("strict", [0.3, -np.inf, np.inf]), ("decided", [0.3])],
 )
-def test_what_has_no_score_is_undecided(protocol: Protocol3, keys: list[float]) -> None:
+def test_missing_scores_are_undecided(protocol: Protocol3, keys: list[float]) -> None:
     outcome = np.array([OutcomeCode.ABSTAIN, OutcomeCode.CORRECT, OutcomeCode.ERROR])
     found, key = keys_of(outcome, np.array([0.3, NAN, NAN]), np.array([0, 1, 0]), protocol)
     assert key[found].tolist() == keys
 
 
-def test_no_rows_are_no_questions() -> None:
+def test_no_rows_give_no_questions() -> None:
     nothing = np.array([], dtype=np.int64)
     assert len(best_of(ranked(nothing.astype(float), nothing, nothing), 2).picked) == 0
 

@@ -181,7 +181,7 @@ def test_scipys_permutation_test_is_the_same_for_questions_of_one_size() -> None
 
 @pytest.mark.parametrize("several", [False, True], ids=["pairs", "sizes"])
 @pytest.mark.parametrize("accuracy", [0.5, 0.8, 0.95])
-def test_where_counting_out_is_too_much_draws_and_the_normal_tail_are_close(
+def test_draws_and_the_normal_tail_approximate_enumeration(
     accuracy: float, several: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     draw = np.random.default_rng(1)

@@ -37,7 +37,7 @@ def test_rates_are_shares_of_each_class_with_their_clustered_intervals() -> None
     assert found.correlation == pytest.approx(1)
 
 
-def test_without_both_classes_nothing_can_be_taken_along() -> None:
+def test_transfer_needs_both_classes() -> None:
     everything = np.ones(3, dtype=bool)
     assert rates(everything, np.ones(3, dtype=np.int8), np.arange(3)) is None
     assert rates(everything, np.zeros(3, dtype=np.int8), np.arange(3)) is None
@@ -64,7 +64,7 @@ def test_the_interval_holds_the_estimate_and_is_a_share(tpr: float, tnr: float, 
 
 @pytest.mark.few(3)
 @pytest.mark.parametrize("prevalence", [0.2, 0.5, 0.8])
-def test_the_interval_covers_where_completions_of_a_question_are_alike(prevalence: float) -> None:
+def test_intervals_cover_correlated_completions(prevalence: float) -> None:
     """One correct and one incorrect completion a question; a lenient question accepts both."""
     draw = np.random.default_rng(11)
     held, simulations, questions = 0, 1_000, 250
@@ -90,14 +90,14 @@ def test_the_true_rate_behind_an_accept_rate() -> None:
 
 @settings(deadline=None)
 @given(SHARE, SHARE, SHARE)
-def test_the_true_rate_undoes_what_the_verifier_does(tpr: float, tnr: float, prevalence: float) -> None:
+def test_the_true_rate_inverts_the_verifier(tpr: float, tnr: float, prevalence: float) -> None:
     found = known(tpr, tnr)
     back = true_rate(prevalence * tpr + (1 - prevalence) * (1 - tnr), found)
     if tpr + tnr > 1 + 1e-6:
         assert back == pytest.approx(prevalence, abs=1e-6)
 
 
-def test_who_is_ahead_where() -> None:
+def test_the_best_verifier_by_prevalence() -> None:
     constant, other, between, worse = known(0, 1), known(1, 0), known(0.8, 0.9), known(0.7, 0.8)
     found = best([between, constant, other, worse])
     assert [one.place for one in found] == [1, 0, 2]
@@ -109,7 +109,7 @@ def test_who_is_ahead_where() -> None:
 
 @settings(deadline=None)
 @given(st.lists(st.tuples(SHARE, SHARE), min_size=1, max_size=6), SHARE)
-def test_nobody_is_ahead_of_who_is_ahead(shares: list[tuple[float, float]], prevalence: float) -> None:
+def test_no_verifier_beats_the_best_one(shares: list[tuple[float, float]], prevalence: float) -> None:
     everyone = [known(*share) for share in shares]
     found = best(everyone)
     assert (found[0].low, found[-1].high) == (0, 1)

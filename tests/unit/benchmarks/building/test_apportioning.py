@@ -66,7 +66,7 @@ def test_those_without_weight_give_only_once_all_others_are_full() -> None:
 
 
 @given(WEIGHTS, st.integers(0, 800), st.data())
-def test_what_is_apportioned_fits_and_adds_up(weights: dict[str, int], count: int, data: st.DataObject) -> None:
+def test_apportioned_seats_fit_and_add_up(weights: dict[str, int], count: int, data: st.DataObject) -> None:
     room = {name: data.draw(st.integers(0, 300)) for name in weights}
     taken = apportion(weights, count, room)
 

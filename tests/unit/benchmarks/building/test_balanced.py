@@ -114,7 +114,7 @@ def test_only_final_labels_count_and_the_rest_is_counted(tmp_path: Path) -> None
     assert report.stages == {"completions": 15, "labelled": 6, "questions": 5, "with_both": 1, "chosen": 1}
 
 
-def test_what_waits_for_its_type_is_not_final(tmp_path: Path) -> None:
+def test_items_that_wait_for_their_type_are_not_final(tmp_path: Path) -> None:
     project = make_pool(tmp_path, [PoolQuestion("q1", "A1", "+-"), PoolQuestion("q2", "A1", "+-")])
     with project.database.write() as connection:
         # As where people are to settle types too, and have agreed on correctness alone.
@@ -176,7 +176,7 @@ def test_caps_hold_and_models_without_items_are_named(tmp_path: Path) -> None:
     assert len(one.missing_models) == 2
 
 
-def test_checks_and_questions_out_of_the_pool_are_no_part_of_a_set(tmp_path: Path) -> None:
+def test_checks_and_excluded_questions_are_not_included(tmp_path: Path) -> None:
     project = make_pool(tmp_path, [PoolQuestion(f"q{number}", "A1", "+-") for number in range(4)])
     with project.database.write() as connection:
         connection.execute("INSERT INTO annotators (id, name, created_at) VALUES (1, 'ann', '')")
@@ -193,7 +193,7 @@ def test_checks_and_questions_out_of_the_pool_are_no_part_of_a_set(tmp_path: Pat
     assert {one.item for one in members(project)} == {5, 6, 7, 8}
 
 
-def test_a_file_says_how_many_of_what(tmp_path: Path) -> None:
+def test_a_file_can_define_the_quotas(tmp_path: Path) -> None:
     project = make_pool(tmp_path, spread(180))
     file = tmp_path / "quotas.toml"
     file.write_text("[questions]\nA1 = 2\nC = 3\n", encoding="utf-8")
@@ -212,7 +212,7 @@ def chosen(project: Project, *conditions: str) -> SetReport:
     return build_balanced(project, BalancedOptions(per_type=4, where=conditions, name=f"s{len(conditions)}"))
 
 
-def test_a_selection_chooses_what_it_is_built_from(tmp_path: Path) -> None:
+def test_a_selection_restricts_the_pool(tmp_path: Path) -> None:
     asked = [PoolQuestion(f"q{number}", "A1", "+-", f"math/{number % 2}") for number in range(8)]
     project = make_pool(tmp_path, asked)
 

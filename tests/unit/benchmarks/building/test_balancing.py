@@ -33,7 +33,7 @@ def test_each_stratum_gives_its_quota_and_each_question_one_of_each() -> None:
     assert all([one.correct for one in both] == [True, False] for _, both in chosen)
 
 
-def test_further_questions_change_only_what_they_must() -> None:
+def test_added_questions_change_as_little_as_possible() -> None:
     few = [question(number, "+-") for number in range(40)]
     more = [*few, *[question(number, "+-") for number in range(40, 60)]]
     before, after = (set(keys(choose(some, by_subtype, {"A1": 20}, NO_CAPS, 5))) for some in (few, more))

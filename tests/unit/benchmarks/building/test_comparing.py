@@ -42,7 +42,7 @@ def member(item: int, gold: bool | None = True, subtype: str | None = "A1") -> I
     return ItemMember(item=item, stratum="A", gold=gold, gold_from="agreed", subtype=subtype)
 
 
-def test_what_differs_between_two_versions(project: Project) -> None:
+def test_differences_between_two_versions(project: Project) -> None:
     put(project, 0, member(1), member(2), member(3), member(4))
     put(project, 1, member(2), member(3, False), member(4, subtype="A2"), member(5))
     diff = set_diff(project, "s@1", "s")
@@ -89,7 +89,7 @@ def test_an_unknown_benchmark_is_reported(project: Project) -> None:
         set_diff(project, "x", "s")
 
 
-def test_doctor_tells_of_gold_that_differs_from_the_newest_frozen_set(project: Project) -> None:
+def test_doctor_reports_gold_that_differs_from_the_frozen_one(project: Project) -> None:
     build_balanced(project, BalancedOptions(per_type=3))
     assert sets_finding(project).message == "1 as they were frozen"
     with project.database.write() as connection:
@@ -109,7 +109,7 @@ def test_doctor_tells_of_gold_that_differs_from_the_newest_frozen_set(project: P
     assert sets_finding(project).ok
 
 
-def test_doctor_tells_of_members_that_are_not_what_was_frozen(project: Project) -> None:
+def test_doctor_reports_changed_members(project: Project) -> None:
     build_balanced(project, BalancedOptions(per_type=3))
     with project.database.write() as connection:
         connection.execute("UPDATE questions SET hash = x'00'")
@@ -118,7 +118,7 @@ def test_doctor_tells_of_members_that_are_not_what_was_frozen(project: Project) 
     )
 
 
-def test_a_set_is_shown_with_what_it_was_built_of(project: Project) -> None:
+def test_a_benchmark_is_shown_with_its_sources(project: Project) -> None:
     report = build_balanced(project, BalancedOptions(per_type=2, seed=5))
     (line,) = every_set(project)
     detail = set_detail(project, "balanced@1")

@@ -113,7 +113,7 @@ def test_another_kind_is_rejected_even_as_a_new_version(project: Project) -> Non
 
 
 @pytest.mark.parametrize("name", ["a b", "", "x@2", "-x"])
-def test_what_is_no_name(project: Project, name: str) -> None:
+def test_invalid_names_are_rejected(project: Project, name: str) -> None:
     with pytest.raises(UsageError):
         build_balanced(project, replace(ONE, name=name))
 

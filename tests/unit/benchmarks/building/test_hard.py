@@ -141,13 +141,13 @@ def test_strata_may_share_evenly_and_the_set_goes_on_as_its_queue(tmp_path: Path
         build_hard(project, HardOptions(strata="proportional", annotate=7))
 
 
-def test_a_small_stratum_gives_back_what_it_has_not(tmp_path: Path) -> None:
+def test_a_small_stratum_gives_back_its_shortage(tmp_path: Path) -> None:
     project = voted(tmp_path, ["++---"] * 12, ("math/x", "math/x", "math/x", "logic/y"))
     build_hard(project, HardOptions(judges=FIVE, annotate=10, strata="equal"))
     assert len(queued(project)) == 10
 
 
-def test_further_items_change_only_what_they_must(tmp_path: Path) -> None:
+def test_added_items_change_as_little_as_possible(tmp_path: Path) -> None:
     (tmp_path / "more").mkdir()
     few, more = voted(tmp_path, ["++---"] * 40), voted(tmp_path / "more", ["++---"] * 60)
     for project in (few, more):
@@ -233,7 +233,7 @@ def test_a_queue_is_unchanged_for_the_same_request(tmp_path: Path) -> None:
     assert build_hard(project, HardOptions(where=("source=math/x",), new_version=True)).stages["candidates"] == 5
 
 
-def test_changed_labels_are_no_other_set_unasked(tmp_path: Path) -> None:
+def test_changed_labels_need_a_new_version(tmp_path: Path) -> None:
     project = voted(tmp_path)
     build_hard(project, HardOptions(judges=FIVE))
     for item in queued(project):
@@ -280,7 +280,7 @@ def test_the_judges_are_marked_and_their_flips_counted(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_what_can_go_wrong(tmp_path: Path, asked: HardOptions, told: str) -> None:
+def test_errors_are_reported(tmp_path: Path, asked: HardOptions, told: str) -> None:
     with pytest.raises(UsageError, match=told):
         build_hard(voted(tmp_path), asked)
 

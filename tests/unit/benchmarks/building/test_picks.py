@@ -83,7 +83,7 @@ def test_the_judge_is_noted_and_the_run_stored(project: Project) -> None:
     assert notes.judges(project) == {"pool": ["judge"]}
 
 
-def test_of_a_draw_questions_without_completions_count_and_types_are_the_drawn_ones(project: Project) -> None:
+def test_picks_from_a_draw_use_its_questions_and_types(project: Project) -> None:
     draw(project, 1, 5)
     report = build_picks(project, PicksOptions(judge="judge", where=DRAW))
 
@@ -143,6 +143,6 @@ def test_a_plan_writes_nothing(project: Project) -> None:
         ("judge", "question_id=q2", "There are no items for the set 'picks': too_few_incorrect 1"),
     ],
 )
-def test_what_can_go_wrong(project: Project, judge: str, condition: str, told: str) -> None:
+def test_errors_are_reported(project: Project, judge: str, condition: str, told: str) -> None:
     with pytest.raises(UsageError, match=told):
         build_picks(project, PicksOptions(judge=judge, where=(condition,)))

@@ -23,7 +23,7 @@ from workbench.benchmarks.capping import LACKS, pick, shortage
         ("--", 1, "too_few_correct"),
     ],
 )
-def test_what_a_question_lacks(said: str, each: int, expected: str | None) -> None:
+def test_questions_without_enough_completions_have_a_reason(said: str, each: int, expected: str | None) -> None:
     assert shortage(question(1, said), each) == expected
     assert expected is None or LACKS[expected]
 

@@ -74,7 +74,7 @@ def test_a_type_that_is_not_divided_is_one_stratum() -> None:
     assert quotas.stratum(question(1, "+-", "A9")) == "A"
 
 
-def test_a_question_without_subtype_is_a_stratum_of_its_own_among_subtypes() -> None:
+def test_questions_without_subtype_are_a_separate_stratum() -> None:
     asked = question(1, "+-", "A")
     assert preset("verifybench", 250, {}).stratum(asked) == "A"
     assert Quotas({"A": {"A1": 1}}).stratum(structs.replace(asked, subtype=UNTYPED)) == "A/untyped"
@@ -116,6 +116,6 @@ def test_a_file_names_subtypes_and_types() -> None:
         ("[questions]\nA = 1\nA1 = 2", "as a whole"),
     ],
 )
-def test_what_a_file_can_say_wrong(text: str, told: str) -> None:
+def test_invalid_quota_files_are_rejected(text: str, told: str) -> None:
     with pytest.raises(UsageError, match=told):
         read_quotas(tomllib.loads(text), "quotas.toml")

@@ -22,7 +22,7 @@ def drawn(sizes: dict[str, int], count: int, seed: int = 0) -> dict[str, list[tu
 
 
 @given(SIZES, st.integers(0, 150))
-def test_it_takes_what_its_strata_say(sizes: dict[str, int], count: int) -> None:
+def test_the_sample_follows_its_strata(sizes: dict[str, int], count: int) -> None:
     told = strata(sizes, count)
 
     assert {one.name: one.taken for one in told} == {name: len(some) for name, some in drawn(sizes, count).items()}
@@ -37,7 +37,7 @@ def test_a_stratum_smaller_than_its_quota_is_reported() -> None:
     )
 
 
-def test_further_members_of_a_stratum_leave_the_others_alone() -> None:
+def test_added_members_of_a_stratum_do_not_affect_the_others() -> None:
     before, after = drawn({"a": 50, "b": 50}, 20), drawn({"a": 50, "b": 60}, 22)
 
     assert before["a"] == after["a"]
@@ -49,7 +49,7 @@ def test_it_is_the_same_everywhere() -> None:
     assert drawn({"a": 9, "b": 5}, 4, seed=3) == {"a": [("a", 2), ("a", 5), ("a", 1)], "b": [("b", 4)]}
 
 
-def test_a_sample_of_many_holds_only_what_it_takes() -> None:
+def test_sampling_a_large_pool_uses_little_memory() -> None:
     tracemalloc.start()
     taken = drawn({"a": 10_000}, 10)
     _, peak = tracemalloc.get_traced_memory()

@@ -55,7 +55,7 @@ def plain(values: Any) -> Any:
 
 
 @given(TEXTS)
-def test_each_value_is_json_on_a_line_of_its_own(text: str) -> None:
+def test_each_value_is_json_on_its_line(text: str) -> None:
     lines = front_matter(card(text)).split("\n")
     assert (lines[0], lines[-2:], lines.count("---")) == ("---", ["---", ""], 2)
     pairs = (line.partition(": ") for line in lines[1:-2])

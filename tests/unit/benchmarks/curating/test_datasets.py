@@ -67,7 +67,7 @@ def test_an_excluded_dataset_does_not_count_until_restored(project: Project) -> 
         take_in_again(project, "wrong", by="ines")
 
 
-def test_who_did_it_and_why_stays_in_the_history(project: Project) -> None:
+def test_author_and_reason_stay_in_the_history(project: Project) -> None:
     take_out(project, "wrong", reason=WHY, by="ines")
     take_in_again(project, "wrong", by="ben")
     said = project.database.reader().execute(
@@ -123,7 +123,7 @@ def test_nothing_of_it_is_done_while_a_run_is_going_on_it(project: Project, wher
     assert with_gold(project) == 6
 
 
-def test_a_run_on_another_one_is_no_obstacle(project: Project) -> None:
+def test_a_run_on_another_dataset_is_no_obstacle(project: Project) -> None:
     queue_run(project, "dataset=right")
     take_out(project, "wrong", reason=WHY, by="ines")
     assert rename(project, "wrong", "old").dataset == "old"
@@ -148,12 +148,12 @@ def test_a_name_in_use_by_active_work_cannot_be_changed(project: Project, tmp_pa
         ("wrnog", "x", "no data set"),
     ],
 )
-def test_names_that_are_none(project: Project, name: str, to: str, said: str) -> None:
+def test_invalid_names_are_rejected(project: Project, name: str, to: str, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         rename(project, name, to)
 
 
 @pytest.mark.parametrize("reason", ["", "  ", "x" * 501])
-def test_one_is_taken_out_for_a_reason(project: Project, reason: str) -> None:
+def test_excluding_a_dataset_needs_a_reason(project: Project, reason: str) -> None:
     with pytest.raises(UsageError, match="requires a reason"):
         take_out(project, "wrong", reason=reason, by="ines")

@@ -52,7 +52,7 @@ def test_more_questions_push_out_only_as_many(more: int, seed: int) -> None:
     assert len(before - after) == len(after - before)
 
 
-def test_what_is_missing_is_reported_and_filled_from_nowhere() -> None:
+def test_shortages_are_reported_and_not_filled() -> None:
     drawn = draw_questions(pool(9, "AAAB"), {"A": 5, "B": 5, "C": 1}, seed=0)
     assert Counter(one.type for one in drawn.taken) == {"A": 5, "B": 2}
     assert [(one.stratum, one.wanted, one.available, one.taken) for one in drawn.shortfall] == [

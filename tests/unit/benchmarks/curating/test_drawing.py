@@ -36,7 +36,7 @@ def members(project: Project, name: str = "pool") -> dict[str, tuple[str, str | 
     return {keys[one.question]: (one.stratum, one.subtype) for one in sets.questions(reader, found.id)}
 
 
-def test_a_draw_is_frozen_with_what_came_of_it(project: Project) -> None:
+def test_a_draw_is_frozen_with_its_report(project: Project) -> None:
     planned = draw(project, replace(WISH, dry_run=True))
     assert (planned.version, sets.all_sets(project.database.reader())) == (None, [])
     report = draw(project, WISH)

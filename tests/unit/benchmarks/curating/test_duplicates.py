@@ -69,7 +69,7 @@ def test_the_one_of_which_most_is_known_stays_and_numbers_matter(project: Projec
     ]
 
 
-def test_another_call_finds_only_what_came_since(project: Project, tmp_path: Path) -> None:
+def test_another_call_finds_only_new_duplicates(project: Project, tmp_path: Path) -> None:
     found(project)
     assert found(project).duplicates == 0
     add_questions(project, tmp_path, {"third": {"question": "what is 2+3 ?", "answer": "5"}}, dataset="other")
@@ -151,7 +151,7 @@ def test_only_possible_duplicates_are_sent_to_the_server(project: Project) -> No
     assert "What is 2 + 5?" not in sent_texts
 
 
-def test_what_a_kill_has_left_is_gone_on_with(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_killed_search_is_resumed(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     written = curation.decide
     calls = iter(range(2))
 

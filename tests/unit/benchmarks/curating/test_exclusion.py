@@ -30,7 +30,7 @@ def out(project: Project) -> dict[str, tuple[str, str, str | None]]:
     return {one.question_id: (one.reason, one.by, one.note) for one in out_questions(project, EVERY)}
 
 
-def test_rules_look_at_questions_and_references_alone(project: Project) -> None:
+def test_rules_use_only_questions_and_references(project: Project) -> None:
     found = [(one.question_id, one.reason, one.by) for one in candidate_questions(project, EVERY)]
     assert found == [("proof", "proof", "rule"), ("empty", "bad_reference", "rule")]
     assert [one.question_id for one in candidate_questions(project, EVERY, "proof")] == ["proof"]
@@ -51,7 +51,7 @@ def test_every_exclusion_has_a_reason_and_a_person(project: Project) -> None:
         exclude(project, ["sum"], reason="proof", by=" ")
 
 
-def test_what_rules_find_is_taken_out_by_a_person(project: Project) -> None:
+def test_findings_of_rules_are_excluded_by_a_person(project: Project) -> None:
     assert exclude_candidates(project, EVERY, by="amira", reason="proof") == PoolChanged(excluded=1)
     assert exclude_candidates(project, EVERY, by="amira") == PoolChanged(excluded=1)
     assert list(candidate_questions(project, EVERY)) == []
@@ -87,7 +87,7 @@ def test_an_id_of_two_datasets_needs_the_dataset(project: Project, tmp_path: Pat
         exclude(project, ["nobody"], reason="proof", by="amira")
 
 
-def test_status_counts_every_source_and_names_what_is_stale(project: Project) -> None:
+def test_status_counts_every_source_and_names_stale_ones(project: Project) -> None:
     find_duplicates(project, by_text(project), EVERY, by="amira")
     exclude(project, ["sum"], reason="bad_reference", by="amira")
     status = pool_status(project, EVERY)

@@ -44,7 +44,7 @@ def test_prefixes_miss_nothing(texts: list[Wording], threshold: float, size: int
     assert [one.similarity for one in found] == pytest.approx([similarity for *_, similarity in wanted])
 
 
-def test_of_many_copies_one_stays() -> None:
+def test_one_of_many_copies_is_kept() -> None:
     texts = [wording(f"How many of the tulips are left{' ' * number}?", "97") for number in range(500)]
     found = near_duplicates(texts, 0.7, 2)
     assert [(one.place, one.of, one.similarity) for one in found] == [(number, 0, 1.0) for number in range(1, 500)]

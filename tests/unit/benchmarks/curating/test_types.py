@@ -75,7 +75,7 @@ def counted(found: LabelsImported) -> tuple[int, int, int]:
     return found.imported, found.unchanged, found.refused
 
 
-def test_a_model_proposes_and_says_what_has_no_type(project: Project, server: ScriptedServer) -> None:
+def test_a_model_proposes_types_and_reports_untypable_questions(project: Project, server: ScriptedServer) -> None:
     report = propose(project, server)
     assert (report.name, report.asked, report.proposed) == ("types/m", 5, {"A1": 2, "D1": 1})
     assert (report.outside, report.unreadable, report.failed) == ({"proof": 1}, 1, 0)
@@ -121,7 +121,7 @@ def test_calls_that_fail_are_made_again_by_the_same_command(project: Project) ->
         assert (report.asked, report.failed, report.proposed) == (1, 0, {"A1": 2, "D1": 1})
 
 
-def test_people_say_types_of_questions_without_completions(project: Project, tmp_path: Path) -> None:
+def test_annotators_can_type_questions_without_completions(project: Project, tmp_path: Path) -> None:
     file = tmp_path / "types.jsonl"
     lines = [
         {"question_id": "one", "annotator": "amira", "answer_subtype": "A3"},
@@ -175,7 +175,7 @@ def test_types_of_questions_round_trip(project: Project, tmp_path: Path, *, hist
     other.close()
 
 
-def test_a_person_may_say_another_type_later(project: Project) -> None:
+def test_an_annotator_can_change_a_type(project: Project) -> None:
     for subtype, new in (("A3", 1), ("A3", 0), ("A1", 1), ("B1", 1)):
         said = say_types(project, [PersonType(question_id="one", subtype=subtype)], by="amira")
         assert (said.imported, said.refused) == (new, 0)
@@ -244,7 +244,7 @@ def test_proposals_of_unannotated_questions_count_once_accepted(project: Project
     assert report.proposals[0].compared == 3
 
 
-def test_who_says_one_of_two_types_cannot_settle_them(project: Project) -> None:
+def test_an_annotator_of_a_disputed_type_cannot_resolve_it(project: Project) -> None:
     for by, subtype in (("amira", "A1"), ("ben", "B1")):
         say_types(project, [PersonType(question_id="one", subtype=subtype)], by=by)
     line = LabelLine(question_id="one", annotator="amira", answer_subtype="A1", role="adjudicator")

@@ -79,7 +79,7 @@ def test_data_is_never_markup(hostile: Project, tmp_path: Path) -> None:
                 assert cells == columns
 
 
-def test_the_card_says_what_the_set_was_made_of(tmp_path: Path) -> None:
+def test_the_card_names_the_sources(tmp_path: Path) -> None:
     project = make_project(tmp_path, [{"question_id": f"q{n}", "source": "d/s", "gold": True} for n in range(5)])
     votes: dict[int, LabelVerdict] = {1: "correct", 2: "correct", 3: "incorrect"}
     for item, said in votes.items():
@@ -104,7 +104,7 @@ def test_the_card_says_what_the_set_was_made_of(tmp_path: Path) -> None:
     assert "under guidelines" not in text, "nothing says under which version labels were given"
 
 
-def test_the_card_says_what_it_must(made: tuple[Path, object]) -> None:
+def test_the_card_has_every_required_part(made: tuple[Path, object]) -> None:
     text = (made[0] / "README.md").read_text(encoding="utf-8")
     for said in (
         "Unique questions | 38",

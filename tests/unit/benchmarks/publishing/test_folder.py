@@ -82,7 +82,7 @@ def test_force_replaces_nothing_else(tmp_path: Path, what: str) -> None:
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
 
 
-def test_what_fails_half_way_leaves_nothing(tmp_path: Path) -> None:
+def test_a_failed_publication_leaves_no_folder(tmp_path: Path) -> None:
     class Killed(BaseException):
         pass
 
@@ -136,7 +136,7 @@ def test_a_kill_while_the_replaced_folder_is_removed_stops_no_later_one(
     assert content(out) == b"three"
 
 
-def test_what_another_left_under_that_name_is_not_removed(tmp_path: Path) -> None:
+def test_a_foreign_folder_of_that_name_is_not_removed(tmp_path: Path) -> None:
     out, theirs = tmp_path / "out", tmp_path / ".out.replaced"
     theirs.mkdir()
     (theirs / "thesis.txt").write_text("years of work")

@@ -24,7 +24,7 @@ def lines(folder: Path) -> dict[str, dict[str, Any]]:
     return {line["verifier"]: line for line in found}
 
 
-def test_figures_are_those_of_the_accuracy_table(made: tuple[Path, Publication], project: Project) -> None:
+def test_metrics_equal_the_accuracy_table(made: tuple[Path, Publication], project: Project) -> None:
     found = lines(made[0])
     where = Selection((parse_condition("set=small"),))
     table = {row.verifier: row for row in accuracy(project, verifiers=("chooser", "other"), selection=where).rows}
@@ -45,7 +45,7 @@ def test_figures_are_those_of_the_accuracy_table(made: tuple[Path, Publication],
     assert found["other"]["mcc_ci"] is not None
 
 
-def test_csv_and_markdown_say_the_same(made: tuple[Path, Publication]) -> None:
+def test_csv_and_markdown_agree(made: tuple[Path, Publication]) -> None:
     found = lines(made[0])
     rows = {
         row["verifier"]: row for row in csv.DictReader(io.StringIO((made[0] / "leaderboard/small.csv").read_text()))

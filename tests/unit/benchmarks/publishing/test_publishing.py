@@ -258,7 +258,7 @@ def test_shared_ids_are_prefixed_with_their_dataset(tmp_path: Path) -> None:
     assert "each id has its data set before it" in (tmp_path / "out" / "README.md").read_text()
 
 
-def test_a_new_version_says_what_changed(project: Project) -> None:
+def test_a_new_version_lists_its_changes(project: Project) -> None:
     members = with_gold(project)
     other = structs.replace(members[1], gold=not members[1].gold, subtype="D2")
     freeze(project, members=[other, *members[2:]])
@@ -270,13 +270,13 @@ def test_a_new_version_says_what_changed(project: Project) -> None:
 
 
 @pytest.mark.parametrize("kind", ["draw", "picks", "queue"])
-def test_what_is_not_finished_is_not_published(project: Project, kind: Any) -> None:
+def test_an_unfinished_benchmark_is_not_published(project: Project, kind: Any) -> None:
     freeze(project, "early", kind=kind)
     with pytest.raises(UsageError, match=kind):
         publish(project, PublishOptions(sets=("early",), folder=project.path.with_name("out")))
 
 
-def test_what_is_missing_is_not_published(project: Project) -> None:
+def test_a_missing_benchmark_is_not_published(project: Project) -> None:
     out = project.path.with_name("out")
     freeze(project, "open", members=[ItemMember(item=1, stratum="")])
     with pytest.raises(UsageError, match="1 of 1 items of open@1 had no gold"):
@@ -308,7 +308,7 @@ def test_other_items_than_were_frozen_are_not_published(project: Project) -> Non
         publish(project, PublishOptions(sets=("small",), folder=project.path.with_name("out")))
 
 
-def test_without_pyarrow_it_says_what_to_install(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_pyarrow_is_reported_with_its_installation(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     with pytest.raises(FormatError, match="pyarrow") as caught:
         publish(project, PublishOptions(sets=("small",), folder=project.path.with_name("out")))

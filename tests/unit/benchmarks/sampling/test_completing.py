@@ -82,7 +82,7 @@ def test_the_prompt_of_the_plan_is_sent(project: Project, server: ScriptedServer
     assert (sent["top_p"], sent["max_tokens"]) == (0.5, 9)
 
 
-def test_another_start_asks_nothing_and_a_new_model_alone(project: Project, server: ScriptedServer) -> None:
+def test_another_start_requests_only_new_models(project: Project, server: ScriptedServer) -> None:
     carry_out(project, plan(project, server.url, {"a": ""}))
     again = carry_out(project, plan(project, server.url, {"a": "", "b": ""}))
     more = carry_out(project, plan(project, server.url, {"a": "samples = 2"}))
@@ -229,7 +229,7 @@ def test_permanent_failures_are_reported_and_retried_on_request(project: Project
     assert (then.written, then.missing) == (1, ())
 
 
-def test_words_that_a_filter_took_are_no_completion(project: Project) -> None:
+def test_a_filtered_reply_is_no_completion(project: Project) -> None:
     def answer(received: Received) -> Scripted:
         reply = chat_reply("…")
         reply["choices"][0]["finish_reason"] = "content_filter"
@@ -241,7 +241,7 @@ def test_words_that_a_filter_took_are_no_completion(project: Project) -> None:
     assert found.models[0].failed == {"content_filter": 5}
 
 
-def test_a_text_that_no_file_may_hold_is_no_completion(project: Project) -> None:
+def test_an_unstorable_text_is_no_completion(project: Project) -> None:
     with scripted(answering(lambda model, question: "a\0b" if "3" in question else "\x1b[31mred")) as server:
         wanted = plan(project, server.url, {"a": ""})
         found = carry_out(project, wanted)
@@ -278,7 +278,7 @@ class Died(BaseException):
 
 @pytest.mark.few(3)
 @pytest.mark.parametrize("parts", [0, 1, 2])
-def test_a_start_that_died_goes_on_to_the_same_rows(
+def test_a_killed_start_is_resumed_with_the_same_rows(
     tmp_path: Path, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch, parts: int
 ) -> None:
     models = {"a": "samples = 2\ntemperature = 1", "b": ""}
@@ -312,7 +312,7 @@ def test_a_start_that_died_goes_on_to_the_same_rows(
     died.close()
 
 
-def test_tables_know_of_what_was_written(project: Project, server: ScriptedServer) -> None:
+def test_tables_include_generated_completions(project: Project, server: ScriptedServer) -> None:
     assert len(columns(project).item) == 0
     carry_out(project, plan(project, server.url, {"a": ""}))
     assert len(columns(project).item) == 5

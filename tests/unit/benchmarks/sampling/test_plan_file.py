@@ -146,13 +146,13 @@ def test_a_prompt_is_text_with_one_placeholder(project: Project, tmp_path: Path)
         (f"{MODEL}timeout = [1]", r"models\[1\].timeout must be text"),
     ],
 )
-def test_what_is_wrong_is_named_with_its_place(project: Project, tmp_path: Path, text: str, message: str) -> None:
+def test_errors_are_named_with_their_position(project: Project, tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(UsageError, match=message) as wrong:
         read(project, tmp_path, text)
     assert "sk-secret" not in str(wrong.value)
 
 
-def test_a_file_that_is_none(project: Project, tmp_path: Path) -> None:
+def test_an_invalid_file_is_rejected(project: Project, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no file"):
         plan_in(project, tmp_path / "absent.toml")
     (tmp_path / "bad.toml").write_bytes(b"\xff")

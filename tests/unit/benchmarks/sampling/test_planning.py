@@ -85,7 +85,7 @@ def test_the_estimate_after_some_requests(project: Project) -> None:
     assert (whole.total.failed, whole.total.cost, whole.missing) == (2, None, ("a",))
 
 
-def test_replies_that_only_have_to_join_are_no_calls(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stored_replies_are_not_counted_as_calls(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     with scripted(answering(lambda model, question: "so")) as server:
         wanted = plan(project, server.url, {"a": ""})
         with monkeypatch.context() as patch:

@@ -130,7 +130,7 @@ class FakeSentenceTransformers(ModuleType):
             return np.array([vector(text) for text in texts])
 
 
-def test_a_model_on_this_machine_runs_no_code_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_local_model_runs_no_remote_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     project = own_project(tmp_path)
     monkeypatch.setitem(sys.modules, "sentence_transformers", FakeSentenceTransformers("sentence_transformers"))
     assert find_duplicates(embed_locally(project, "folder")).kept == 2
@@ -143,7 +143,7 @@ def test_a_model_on_this_machine_runs_no_code_of_its_own(tmp_path: Path, monkeyp
     project.close()
 
 
-def test_what_stays_is_written_and_read_back(tmp_path: Path) -> None:
+def test_kept_problems_round_trip(tmp_path: Path) -> None:
     compared = read_cosines(lines(tmp_path, *LINES))
     report = find_duplicates(compared)
     write_remaining(compared, report, tmp_path / "kept.jsonl")

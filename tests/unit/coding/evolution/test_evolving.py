@@ -94,7 +94,7 @@ def test_every_rule_holds_on_the_result(project: Project) -> None:
             assert len(snapshot.kept) >= 5
 
 
-def test_tests_that_are_useless_doubled_broken_wrong_or_hostile_are_not_taken(project: Project) -> None:
+def test_useless_duplicate_broken_and_hostile_tests_are_rejected(project: Project) -> None:
     first = [one for one in report(project).steps if one.round == 1]
     assert first[0].rejected == {
         "duplicate": 7,
@@ -126,7 +126,7 @@ def test_the_final_suites_are_there_to_be_run(project: Project) -> None:
     assert msgspec.json.decode(row[1])["settings"]["seed"] == 0
 
 
-def test_lines_for_training_say_all_that_a_trainer_needs(project: Project) -> None:
+def test_training_lines_have_all_fields_of_a_trainer(project: Project) -> None:
     lines = list(evolved.lines(project, evolved.evolution(project, "grown")))
     assert [line.task_id for line in lines] == ["own/10", "own/11", "own/12"]
     line = lines[0]
@@ -265,7 +265,7 @@ def test_several_datasets_need_a_dataset_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("written", [False, True])
-def test_without_a_reference_by_people_new_tests_are_taken_unverified(tmp_path: Path, written: bool) -> None:
+def test_without_a_human_reference_new_tests_are_unverified(tmp_path: Path, written: bool) -> None:
     project = own_project(tmp_path, 1, reference=written)
     with project.database.write() as connection:
         connection.execute("UPDATE code_problems SET reference_by = 'model'")
@@ -280,7 +280,7 @@ def test_without_a_reference_by_people_new_tests_are_taken_unverified(tmp_path: 
     project.close()
 
 
-def test_tests_that_the_reference_fails_are_taken_on_request(tmp_path: Path) -> None:
+def test_tests_that_the_reference_fails_are_accepted_on_request(tmp_path: Path) -> None:
     project = own_project(tmp_path, 1)
     evolve(project, structs.replace(SETTINGS, keep_unverified=True))
     assert all("wrong" not in one.rejected for one in report(project).steps)
@@ -308,7 +308,7 @@ def test_excluded_solutions_and_ground_truths_are_in_no_pool(tmp_path: Path) -> 
     project.close()
 
 
-def test_passk_of_the_final_suite_is_what_the_evolution_shows(tmp_path: Path) -> None:
+def test_pass_at_k_of_the_final_suite_equals_the_evolution(tmp_path: Path) -> None:
     project = own_project(tmp_path)
     with project.database.write() as connection:
         connection.execute("UPDATE code_solutions SET ground_truth = 1 WHERE completion_id IN (1, 11, 21)")

@@ -85,7 +85,7 @@ def test_ten_real_problems_grow_harder_for_three_rounds(shared_data: Path, tmp_p
 
 
 @pytest.mark.soak
-def test_a_killed_process_leaves_what_the_same_command_goes_on_from(tmp_path: Path) -> None:
+def test_a_killed_process_is_resumed_by_the_same_command(tmp_path: Path) -> None:
     need_a_sandbox()
     (tmp_path / "whole").mkdir()
     (tmp_path / "killed").mkdir()

@@ -37,7 +37,7 @@ def test_a_tenth_is_enough_and_less_is_not() -> None:
     assert adversarial_tests(tests, SETTINGS) == [0, 3]
 
 
-def test_easy_tests_are_shown_unless_a_threshold_says_otherwise() -> None:
+def test_easy_tests_are_shown_by_default() -> None:
     tests = ["1111", "1110", "1100"]
     assert adversarial_tests(tests, SETTINGS) == [0, 1, 2]
     assert adversarial_tests(tests, structs.replace(SETTINGS, easiest=1.0)) == [1, 2]
@@ -45,7 +45,7 @@ def test_easy_tests_are_shown_unless_a_threshold_says_otherwise() -> None:
     assert adversarial_tests(tests, structs.replace(SETTINGS, easiest=0.5)) == [0, 1, 2]
 
 
-def test_one_of_alike_tests_is_shown_to_split_by_seed() -> None:
+def test_one_of_similar_tests_is_shown_chosen_by_seed() -> None:
     tests = ["10", "10", "01", "10", "00"]
     shown = {tuple(discriminative_tests(tests, SETTINGS, Random(seed))) for seed in range(40)}
     assert shown == {(0, 2), (1, 2), (2, 3)}
@@ -64,7 +64,7 @@ def test_exactly_a_tenth_stays() -> None:
     assert discriminative_tests(columns(rows), SETTINGS, Random(0)) != []
 
 
-def test_at_most_five_alike_tests_stay_and_a_problem_needs_five() -> None:
+def test_at_most_five_similar_tests_stay_and_a_problem_needs_five() -> None:
     kept = snapshot_after(2, ["1111111000", "0000000111"], SETTINGS, Random(1))
     assert (kept.round, len(kept.kept), kept.below, kept.alike, kept.left_out) == (2, 8, 0, 2, None)
     assert {7, 8, 9} <= set(kept.kept)
@@ -85,7 +85,7 @@ def test_perfect_solutions_pass_all_kept_tests() -> None:
 
 
 @given(MATRICES, st.integers(0, 3))
-def test_what_stays_obeys_every_threshold(rows: list[str], seed: int) -> None:
+def test_kept_tests_satisfy_every_threshold(rows: list[str], seed: int) -> None:
     found = snapshot_after(0, rows, SETTINGS, Random(seed))
     tests = columns(rows)
     kept = Counter(tests[place] for place in found.kept)

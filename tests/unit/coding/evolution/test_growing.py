@@ -29,7 +29,7 @@ def test_only_a_discriminative_step_demands_a_split() -> None:
     assert step("discriminative", None) == (["1"], {"no_split": 3}, ("p", "f", "t"))
 
 
-def test_what_the_reference_fails_is_wrong_whoever_passes_it() -> None:
+def test_a_test_that_the_reference_fails_is_wrong() -> None:
     assert step("adversarial", "pfpp") == (["0", "2", "3"], {"wrong": 1}, ("pff", "pff", "pfx"))
     assert step("discriminative", "ffft") == ([], {"wrong": 4}, ("", "", ""))
 

@@ -18,7 +18,7 @@ def of_angles(degrees: Sequence[float]) -> Similarities:
     return Similarities(np.stack([np.cos(turns), np.sin(turns)], axis=1) * 3)
 
 
-def test_a_chain_keeps_what_is_alike_to_nobody_that_stays() -> None:
+def test_a_chain_keeps_problems_dissimilar_to_kept_ones() -> None:
     found = find_similar(of_angles([0, 20, 40, 90]), 0.9)
     assert {place: [other for other, _ in others] for place, others in found.items()} == {0: [1], 1: [0, 2], 2: [1]}
     gone = {seed: [one.place for one in duplicates(found, 4, seed)] for seed in range(30)}
@@ -26,7 +26,7 @@ def test_a_chain_keeps_what_is_alike_to_nobody_that_stays() -> None:
     assert duplicates(found, 4, 3) == duplicates(found, 4, 3)
 
 
-def test_just_the_threshold_is_not_alike() -> None:
+def test_a_similarity_equal_to_the_threshold_is_no_duplicate() -> None:
     similarities = Similarities(np.array([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]]))
     (cosine,) = similarities.rows(np.array([0]), np.array([1]))[0]
     assert list(find_similar(similarities, cosine)) == []
@@ -53,7 +53,7 @@ def test_sources_overlap_by_the_share_of_their_problems() -> None:
 
 
 @given(st.lists(st.integers(0, 90), min_size=1, max_size=25), st.integers(0, 3))
-def test_what_stays_covers_what_goes(degrees: list[int], seed: int) -> None:
+def test_each_dropped_problem_is_similar_to_a_kept_one(degrees: list[int], seed: int) -> None:
     similarities = of_angles(degrees)
     gone = duplicates(find_similar(similarities, 0.95), len(degrees), seed)
     away = {one.place for one in gone}

@@ -99,7 +99,7 @@ def test_no_test_is_dropped_because_the_models_own_solution_fails_it(project: Pr
     assert "print(sum(" in model.asked[0].messages[-1].content
 
 
-def test_tests_without_a_solution_are_no_failed_ones(project: Project, tmp_path: Path) -> None:
+def test_tests_without_a_solution_are_not_failures(project: Project, tmp_path: Path) -> None:
     """The paper's own prompts ask for none."""
     kinds = ("with-reference", "without-reference")
     for kind, text in zip(kinds, ("{instruction} {program}", "{instruction}"), strict=True):
@@ -126,7 +126,7 @@ def test_a_solution_the_sandbox_died_over_passes_no_unknown_number_of_tests(proj
     assert {line["passed_tests"] for line in lines} == {None}
 
 
-def test_what_is_written_can_be_imported(project: Project, tmp_path: Path) -> None:
+def test_the_output_can_be_imported(project: Project, tmp_path: Path) -> None:
     refined(project, tmp_path / "new.jsonl")
     import_files(project, plan_import([tmp_path / "new.jsonl"]), dataset="refined")
     rows = (
@@ -135,7 +135,7 @@ def test_what_is_written_can_be_imported(project: Project, tmp_path: Path) -> No
     assert (rows[0], rows[-1]) == ((None, "human"), ("total", "model"))
 
 
-def test_a_second_call_writes_the_same_file_and_never_over_one_unasked(project: Project, tmp_path: Path) -> None:
+def test_a_second_call_writes_the_same_file_without_overwriting(project: Project, tmp_path: Path) -> None:
     refined(project, tmp_path / "new.jsonl")
     before = (tmp_path / "new.jsonl").read_bytes()
     with pytest.raises(FormatError, match="exists"):

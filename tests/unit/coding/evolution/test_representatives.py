@@ -26,7 +26,7 @@ def cases(shared_data: Path) -> dict[str, dict[str, Any]]:
 
 
 @pytest.mark.real_data
-def test_the_released_functions_choose_the_same_when_seeded_alike(cases: dict[str, dict[str, Any]]) -> None:
+def test_the_released_functions_choose_the_same_with_equal_seeds(cases: dict[str, dict[str, Any]]) -> None:
     assert len(cases) == 6
     for name, case in cases.items():
         choose = choose_adversarial if name.startswith("adversarial") else choose_discriminative
@@ -34,7 +34,7 @@ def test_the_released_functions_choose_the_same_when_seeded_alike(cases: dict[st
 
 
 @pytest.mark.real_data
-def test_the_objective_decides_whom_the_best_two_are_shown_with(cases: dict[str, dict[str, Any]]) -> None:
+def test_the_objective_chooses_the_company_of_the_best_two(cases: dict[str, dict[str, Any]]) -> None:
     vectors = cases["adversarial_1"]["vectors"]
     assert choose_adversarial(vectors, Random(0), "released") == [0, 1, 2, 5, 6]
     assert choose_adversarial(vectors, Random(0), "max-min") == [0, 1, 2, 5, 7]
@@ -54,7 +54,7 @@ def test_without_a_middle_three_that_pass_more_than_a_tenth_are_drawn_by_seed() 
     assert choose_adversarial(vectors, Random(7)) == choose_adversarial(vectors, Random(7))
 
 
-def test_fewer_than_five_are_no_error() -> None:
+def test_fewer_than_five_solutions_are_allowed() -> None:
     assert choose_adversarial([], Random(0)) == []
     assert choose_adversarial(["11"], Random(0)) == [0]
     assert choose_adversarial(["11", "00", "00"], Random(0)) == [0, 1]
@@ -63,7 +63,7 @@ def test_fewer_than_five_are_no_error() -> None:
     assert choose_discriminative(["11", "11", "00"], Random(0)) == [0, 1, 2]
 
 
-def test_alike_solutions_are_drawn_from_the_larger_groups_more_often() -> None:
+def test_similar_solutions_are_drawn_more_often_from_larger_groups() -> None:
     vectors = ["10"] * 9 + ["01", "01"]
     counts = [0, 0]
     for seed in range(300):
@@ -78,7 +78,7 @@ def test_a_small_group_is_filled_up_with_the_nearest() -> None:
 
 
 @given(VECTORS, st.integers(0, 3))
-def test_what_is_chosen_for_being_diverse_is_the_best_there_is(vectors: list[str], seed: int) -> None:
+def test_the_diverse_choice_is_optimal(vectors: list[str], seed: int) -> None:
     found = choose_adversarial(vectors, Random(seed), "max-min")
     assert found == sorted(set(found))
     assert len(found) == min(5, len(vectors))
@@ -95,7 +95,7 @@ def _distances(vectors: list[str], three: tuple[int, ...]) -> tuple[int, int]:
 
 
 @given(VECTORS, st.integers(0, 3))
-def test_the_alike_are_five_or_all_and_the_same_for_the_same_seed(vectors: list[str], seed: int) -> None:
+def test_similar_solutions_are_five_or_all_and_deterministic(vectors: list[str], seed: int) -> None:
     found = choose_discriminative(vectors, Random(seed))
     assert found == sorted(set(found)) == choose_discriminative(vectors, Random(seed))
     assert len(found) == min(5, len(vectors))

@@ -45,7 +45,7 @@ def test_a_refused_score_is_the_lowest_and_takes_no_problem_away(project: Projec
     assert [row.top1 for row in report.rows] == pytest.approx([1.0, (1 + 1 + 1 / 3 + 1 / 3) / 4])
 
 
-def test_dropped_problems_are_dropped_for_everyone_and_coverage_tells(project: Project) -> None:
+def test_dropped_problems_are_dropped_for_all_and_reported(project: Project) -> None:
     report = report_of(project, missing="drop")
     assert figures(report) == {"careful": (2, 1.0, 1.0), "refuses": (2, 1.0, 0.5)}
     assert (report.left_out, report.lacking, report.filled) == (2, {"refuses": 2}, {})
@@ -61,19 +61,19 @@ def test_a_verifier_that_has_judged_too_little_is_left_out_by_name(project: Proj
 
 
 @pytest.mark.parametrize("missing", ["zero", "drop"])
-def test_named_it_is_measured_on_what_it_has(project: Project, missing: Missing) -> None:
+def test_a_named_verifier_is_measured_on_its_problems(project: Project, missing: Missing) -> None:
     report = report_of(project, "small", "careful", missing=missing)
     assert figures(report) == {"careful": (1, 1.0, 1.0), "small": (1, 1.0, 0.25)}
     assert (report.partial, report.left_out, report.lacking) == ([], 3, {"small": 3})
 
 
-def test_where_nobody_has_judged_enough_nobody_is_left_out(tmp_path: Path) -> None:
+def test_no_verifier_is_excluded_if_none_covers_enough(tmp_path: Path) -> None:
     project = scored_project(tmp_path, TASKS)
     put_scores(project, "small", {"t0/a": 1.0, "t0/b": 0.5, "t0/c": 0.0})
     assert figures(report_of(project)) == {"small": (1, 1.0, 0.25)}
 
 
-def test_a_failure_is_no_refusal(project: Project) -> None:
+def test_a_failure_is_not_a_refusal(project: Project) -> None:
     with project.database.write() as connection:
         (run,) = connection.execute(
             "SELECT r.id FROM runs AS r JOIN verifiers AS v ON v.id = r.verifier_id WHERE v.name = 'refuses'"

@@ -26,7 +26,7 @@ from workbench.core.options import TableForm
 LADDER = {f"s{passed}": "p" * passed + "f" * (16 - passed) + "|" for passed in range(0, 17, 4)}
 
 
-def test_saturation_leaves_out_what_cannot_tell(tmp_path: Path) -> None:
+def test_saturation_excludes_uninformative_problems(tmp_path: Path) -> None:
     outcomes = {"t": LADDER, "few": {"a": "pp", "b": "pf"}, "same": {"a": "p" * 16, "b": "p" * 16}}
     project = scored_project(tmp_path, outcomes)
     found = saturation(project, truth_of(project), sizes=(1, 15), resamples=20)

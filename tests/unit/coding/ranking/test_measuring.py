@@ -39,7 +39,7 @@ def figures(row: RankingRow) -> tuple[float | None, ...]:
     return row.top1, row.bottom1, row.spearman, row.kendall, row.mae, row.r2
 
 
-def test_a_verifier_that_says_the_truth_is_right_throughout(project: Project) -> None:
+def test_a_perfect_verifier_has_perfect_metrics(project: Project) -> None:
     put_scores(project, "same", TRUE)
     (row,) = report(project).rows
     assert figures(row) == pytest.approx((1, 1, 1, 1, 0, 1))
@@ -62,7 +62,7 @@ def test_scores_beyond_0_to_1_are_stretched_in_each_problem(project: Project) ->
     assert points.mae == pytest.approx(0.25 / 6)
 
 
-def test_reward_models_are_stretched_whatever_their_scores(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scores_of_reward_models_are_rescaled(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     put_scores(project, "reward", {key: score / 2 for key, score in TRUE.items()})
     monkeypatch.setattr(measuring, "REWARDS", ("execution",))
     (row,) = report(project).rows
@@ -128,7 +128,7 @@ def test_a_known_ground_truth_has_no_stand_in(tmp_path: Path) -> None:
     assert (found.selected.problems, found.selected.stand_ins) == (2, 1)
 
 
-def test_the_runs_of_the_truth_are_no_verifier(project: Project) -> None:
+def test_runs_of_the_truth_are_not_a_verifier(project: Project) -> None:
     put_scores(project, "judge", TRUE)
     assert {row.verifier for row in report(project).rows} == {"judge"}
 

@@ -59,7 +59,7 @@ def test_averages_count_each_dataset_as_much_and_delta_is_above_the_other(projec
     assert rows["r1"].gain == pytest.approx(-2 / 3)
 
 
-def test_what_is_missing_is_undefined_and_no_zero(project: Project) -> None:
+def test_missing_values_are_undefined_rather_than_zero(project: Project) -> None:
     rows = {row.model: row for row in measured(project, 1, against="base").models}
     assert rows["r2"].values["other"] is None
     assert (rows["r2"].average, rows["r2"].delta) == (None, None)

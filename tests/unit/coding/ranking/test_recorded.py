@@ -130,7 +130,7 @@ def test_table_2_has_its_shape_and_nothing_was_executed(call: Call, database: Pa
     assert audit(open_project(database)).differences == []
 
 
-def test_the_figures_are_those_of_the_released_ranks_and_scores(call: Call, database: Path, tmp_path: Path) -> None:
+def test_metrics_equal_the_released_ranks_and_scores(call: Call, database: Path, tmp_path: Path) -> None:
     """As ``evaluate.py`` has them from a file of the same scores, where no two true scores are the same."""
     code, out, _ = call("code", "metrics", database, "--truth", "recorded", "--json", "--where", "dataset=HE-R+")
     (row,) = json.loads(out)["rows"]
@@ -174,7 +174,7 @@ def test_the_rank_of_the_row_counts_even_against_its_score(call: Call, tmp_path:
     assert (line["selected"], line["scores"], line["ground_truth"]) == (["0", "1", "2", "3"], [0.75, 1.0, 0.5, 0], "0")
 
 
-def test_selections_histograms_and_the_default_take_what_is_recorded(call: Call, database: Path) -> None:
+def test_selections_and_histograms_use_the_recorded_scores(call: Call, database: Path) -> None:
     code, out, err = call("code", "select", database)
     assert (code, "Scores by recorded." in err) == (0, True), err
     selected = [json.loads(line) for line in out.splitlines()]
@@ -195,7 +195,7 @@ def test_selections_histograms_and_the_default_take_what_is_recorded(call: Call,
 
 
 @pytest.mark.parametrize("words", [("--truth", "recorded", "--suite", "base"), ("--suite", "base")])
-def test_what_is_recorded_has_no_suites(call: Call, database: Path, words: tuple[str, ...]) -> None:
+def test_recorded_sets_have_no_suites(call: Call, database: Path, words: tuple[str, ...]) -> None:
     code, out, err = call("code", "metrics", database, *words)
     assert (code, out) == (2, "")
     assert "suite" in err
@@ -208,7 +208,7 @@ def test_without_recorded_scores_it_is_an_error(call: Call, tmp_path: Path) -> N
     assert (code, "No solution came with a score" in err) == (2, True)
 
 
-def test_mbpps_inputs_mean_what_evalplus_makes_of_them(call: Call, database: Path) -> None:
+def test_mbpp_inputs_are_converted_as_in_evalplus(call: Call, database: Path) -> None:
     """Some lists are tuples or sets, and some results are compared as sets; outcomes equal the recorded ones."""
     need_a_sandbox()
     assert call("verify", database, "execution", "-o", "suite=base,plus")[0] == 0

@@ -38,7 +38,7 @@ def test_the_released_filter_reads_standard_error(stderrs: list[str], dropped: b
     assert only_stderr(stderrs) is dropped
 
 
-def test_an_assertion_with_a_message_is_an_error_to_the_released_filter_alone() -> None:
+def test_only_the_released_filter_counts_messages_as_errors() -> None:
     said = (Failure(position=0, outcome="f", error="AssertionError", message="no"),)
     assert stderrs_of("fe", said) == ["AssertionError('no')", "Error()"]
     assert only_stderr(stderrs_of("fe", said))
@@ -50,5 +50,5 @@ def test_a_test_that_was_not_run_wrote_nothing() -> None:
     assert stderrs_of("pn", ()) == ["", ""]
 
 
-def test_letters_tell_assertions_from_other_errors() -> None:
+def test_letters_distinguish_assertions_from_other_errors() -> None:
     assert letters_of(["", "AssertionError('a')", " AssertionError()", "ValueError()"]) == "pffe"

@@ -60,7 +60,7 @@ def test_flags_precede_the_canonical_text_and_stand_ins(tmp_path: Path) -> None:
     assert (line.ground_truth, line.ground_truth_from, line.selected) == ("flagged", "flag", ["flagged", "fast"])
 
 
-def test_what_a_model_wrote_as_the_canonical_solution_is_no_ground_truth(tmp_path: Path) -> None:
+def test_a_generated_canonical_solution_is_no_ground_truth(tmp_path: Path) -> None:
     project = scored_project(
         tmp_path, {"t": {"fast": "pp|", "canonical": "pp|"}}, rows={"t/canonical": {"completion": "# t\npass\n"}}
     )
@@ -76,7 +76,7 @@ def test_a_continuation_equals_the_canonical_solution_with_the_prompt_before_it(
     assert line.ground_truth == "goes on"
 
 
-def test_a_score_that_rounds_to_1_is_no_perfect_solution(tmp_path: Path) -> None:
+def test_a_score_that_rounds_to_1_is_not_perfect(tmp_path: Path) -> None:
     nearly = "p" * 299 + "f"
     (line,) = lines_of(scored_project(tmp_path, {"t": {"a": nearly, "b": "f" * 300}}))
     assert (line.selected, line.reason) == ([], "no_ground_truth")
@@ -145,7 +145,7 @@ def test_a_set_is_written_with_its_texts_and_rules_and_can_be_selected_from_agai
         write_stored(project, truth_of(project), sets, project.path, force=True)
 
 
-def test_a_set_from_a_file_keeps_what_else_the_file_says(tmp_path: Path) -> None:
+def test_a_set_from_a_file_keeps_its_other_fields(tmp_path: Path) -> None:
     rows = [
         {"id": 5, "average_test_score": 0.125, "average_time_taken": 1, "note": "kept"},
         {"id": 6, "average_test_score": 1, "average_time_taken": 1, "rank": 1},
@@ -163,7 +163,7 @@ def test_a_set_from_a_file_keeps_what_else_the_file_says(tmp_path: Path) -> None
     assert line["all_solutions"][1]["note"] == "kept"
 
 
-def test_a_file_filters_by_what_it_tells_of_tests(tmp_path: Path) -> None:
+def test_a_file_is_filtered_by_its_test_results(tmp_path: Path) -> None:
     rows = [
         {"id": 1, "average_test_score": 1, "average_time_taken": 1, "rank": 1},
         {"id": 2, "average_test_score": 0, "average_time_taken": 1, "outcomes": "ee"},
@@ -189,7 +189,7 @@ def test_real_outcomes_are_selected_from_as_released(shared_data: Path, tmp_path
     assert found == {row["task_id"]: row["selected"] for row in released}
 
 
-def test_a_project_without_code_says_so(tmp_path: Path) -> None:
+def test_a_project_without_code_is_reported(tmp_path: Path) -> None:
     project = make_project(tmp_path, [{}])
     with pytest.raises(UsageError, match="workbench verify DB execution"):
         truth_of(project)

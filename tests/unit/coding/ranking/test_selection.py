@@ -73,13 +73,13 @@ def test_the_two_rules_part_where_the_paper_is_read_literally(
     assert scores(picked(of_scores(*given_scores), rules="formula")) == paper
 
 
-def test_exact_fractions_undo_what_floats_decide() -> None:
+def test_exact_fractions_avoid_rounding_errors() -> None:
     tied = of_scores(1, 0.85, 0.65, 0.6, 0.4, 0.1, 0)
     assert scores(picked(tied)) == [1, 0.85, 0.6, 0.1, 0]
     assert scores(picked(tied, exact=True)) == [1, 0.85, 0.6, 0.4, 0]
 
 
-def test_of_equal_scores_the_ground_truth_stays_else_the_fastest_else_the_first() -> None:
+def test_ties_keep_the_ground_truth_or_fastest_or_first() -> None:
     same = [
         candidate(0, 1.0, 1.0),
         candidate(1, 1.0, 3.0, truth=True),
@@ -114,7 +114,7 @@ def test_an_empty_selection_has_a_reason() -> None:
     assert picked([], rules="formula").ranked == ()
 
 
-def test_the_paper_may_take_the_lowest_twice_and_says_so() -> None:
+def test_the_rule_of_the_paper_may_select_the_lowest_twice() -> None:
     assert picked(of_scores(1, 0.5, 0.05, 0), rules="formula").shortfall == "one_twice"
 
 
@@ -161,7 +161,7 @@ def test_a_plainer_implementation_selects_the_same(
 
 
 @given(SOME, st.integers(2, 7), st.sampled_from(["released", "formula"]), st.randoms())
-def test_what_holds_of_every_selection(pairs: list[tuple[float, int]], k: int, rules: Rules, chance: Any) -> None:
+def test_invariants_of_every_selection(pairs: list[tuple[float, int]], k: int, rules: Rules, chance: Any) -> None:
     candidates = drawn(pairs)
     found = picked(candidates, k, rules)
     ids = [one.id for one in found.ranked]

@@ -24,14 +24,14 @@ def scores_of(project: Project, *suites: str) -> dict[str, float | None]:
     }
 
 
-def test_base_and_plus_count_together_and_each_alone_when_named(tmp_path: Path) -> None:
+def test_base_and_plus_count_together_unless_named(tmp_path: Path) -> None:
     project = scored_project(tmp_path, {"t": {"a": "pp|pf", "b": "pf|ff"}, "only base": {"c": "p"}})
     assert scores_of(project) == {"a": 0.75, "b": 0.25, "c": 1}
     assert scores_of(project, "plus") == {"a": 0.5, "b": 0, "c": None}
     assert truth_of(project).runs == {"base": 1, "plus": 1}
 
 
-def test_what_was_not_run_against_all_tests_has_no_score(tmp_path: Path) -> None:
+def test_a_solution_not_run_against_all_tests_has_no_score(tmp_path: Path) -> None:
     project = scored_project(tmp_path, {"t": {"a": "pp|p", "no plus": "pp|", "stopped": "fn|p"}})
     assert scores_of(project) == {"a": 1, "no plus": None, "stopped": None}
 
@@ -42,7 +42,7 @@ def test_time_is_the_mean_over_tests_that_were_run(tmp_path: Path) -> None:
     assert problem.solutions[0].ms == 4.0
 
 
-def test_of_each_suite_the_run_with_most_solutions_is_taken_and_the_newest_of_equals(tmp_path: Path) -> None:
+def test_each_suite_uses_the_newest_run_with_most_solutions(tmp_path: Path) -> None:
     project = scored_project(tmp_path, {"t": {"a": "pp|p", "b": "pp|"}})
     with project.database.write() as connection:
         newer = complete_run(connection, "again", "base")
@@ -64,7 +64,7 @@ def test_missing_runs_are_reported_with_the_existing_ones(
         truth_of(project, name, suites)
 
 
-def test_a_run_that_was_never_complete_is_no_truth(tmp_path: Path) -> None:
+def test_an_incomplete_run_gives_no_true_scores(tmp_path: Path) -> None:
     project = scored_project(tmp_path, {"t": {"a": "pp|p"}})
     with project.database.write() as connection:
         connection.execute("UPDATE runs SET completed_at = NULL")

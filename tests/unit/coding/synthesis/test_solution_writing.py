@@ -113,7 +113,7 @@ def test_rounds_go_on_until_a_problem_has_k_scores(project: Project, server: Scr
     assert report.imported == 6 + 1
 
 
-def test_a_solution_the_sandbox_died_over_is_no_wrong_one_and_is_run_again(
+def test_a_solution_of_a_dead_sandbox_is_run_again(
     project: Project, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def dying(program: Program, seed: int) -> Execution:
@@ -165,7 +165,7 @@ def test_the_same_call_is_idempotent_and_more_rounds_continue(project: Project, 
     assert len(server.received) == 3 * 4
 
 
-def test_what_is_there_counts(tmp_path: Path, server: ScriptedServer) -> None:
+def test_existing_solutions_count(tmp_path: Path, server: ScriptedServer) -> None:
     """Solutions written by hand make up for what models don't bring."""
     by_hand = [{"completion": WRONG.format(name="double", outcomes=one)} for one in ("p", "f")]
     project = make_code_project(tmp_path, {"double": by_hand}, DOUBLE)
@@ -212,7 +212,7 @@ def test_replies_that_hold_no_solution(project: Project) -> None:
     assert (add.written, add.empty, double.failed, report.imported) == (0, 4, 4, 1)
 
 
-def test_a_stop_in_any_round_goes_on_to_the_same_rows(
+def test_a_stop_in_any_round_is_resumed_with_the_same_rows(
     project: Project, tmp_path: Path, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(solutions, "_BATCH_PROBLEMS", 1)

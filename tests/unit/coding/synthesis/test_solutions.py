@@ -18,7 +18,7 @@ def test_scores_are_distinguished_by_two_decimals() -> None:
 
 
 @pytest.mark.parametrize("outcomes", ["e", "esxt", "s" * 9, ""])
-def test_one_that_fails_by_errors_alone_has_no_score(outcomes: str) -> None:
+def test_a_solution_with_only_errors_has_no_score(outcomes: str) -> None:
     found = ScoreCollector(1)
     assert found.ran(outcomes) is None
     assert not found.reached

@@ -119,7 +119,7 @@ def test_a_suite_is_requested_once_per_problem(project: Project, server: Scripte
     }
 
 
-def test_the_suite_says_how_it_was_made(project: Project, server: ScriptedServer) -> None:
+def test_the_suite_records_its_settings(project: Project, server: ScriptedServer) -> None:
     write(project, server, "utg", SuiteOptions(count=7, strip=True, filters="all"), temperature=0.5)
     row = project.database.reader().execute("SELECT origin, about FROM suites WHERE name = 'utg'").fetchone()
     about = json.loads(row[1])
@@ -155,7 +155,7 @@ def test_another_reading_of_the_same_replies_is_another_suite_and_asks_nothing(
     assert len(server.received) == 4
 
 
-def test_with_the_solution_each_code_has_tests_of_its_own(project: Project, server: ScriptedServer) -> None:
+def test_with_the_solution_each_code_has_separate_tests(project: Project, server: ScriptedServer) -> None:
     report = write(project, server, "seen", SuiteOptions(with_solution=True, filters="all"))
     assert (report.targets, report.kept, len(server.received)) == (4, 8, 4)
     shown = {function_and_code(received)[1].splitlines()[2] for received in server.received}
@@ -176,7 +176,7 @@ def test_with_the_solution_each_code_has_tests_of_its_own(project: Project, serv
     assert (again.unchanged, len(server.received)) == (4, 4)
 
 
-def test_what_has_no_test_in_its_reply_and_what_has_no_reply(project: Project) -> None:
+def test_replies_without_tests_and_missing_replies(project: Project) -> None:
     replies = {"add": "No tests today. <assertion>assert add(1", "double": ""}
     refused = [True]
 

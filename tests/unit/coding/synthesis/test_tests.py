@@ -50,7 +50,7 @@ def test_the_text_between_the_tags_is_extracted(reply: str, found: list[str]) ->
 
 
 @given(st.lists(st.sampled_from(["<assertion>", "</assertion>", "</think>", "<think>", "a", "\n", " "]), max_size=30))
-def test_it_is_what_the_released_expression_finds(parts: list[str]) -> None:
+def test_parsing_equals_the_released_expression(parts: list[str]) -> None:
     reply = "".join(parts)
     behind = reply.rpartition("</think>")[2]
     assert extracted(reply) == re.findall(r"<assertion>(.*?)</assertion>", behind, re.DOTALL)
@@ -67,7 +67,7 @@ def test_blanks_stay_unless_they_are_to_be_stripped() -> None:
     assert stripped.dropped == {}
 
 
-def test_what_is_left_out_is_counted_by_why() -> None:
+def test_dropped_tests_are_counted_by_reason() -> None:
     written = read_tests(
         tagged(
             "assert add(1, 2) == 3",

@@ -301,7 +301,7 @@ def destroyed_after_kills(project: Project, kills: int) -> None:
 
 
 @pytest.mark.soak
-def test_after_kills_the_journal_alone_has_every_saved_label(project: Project) -> None:
+def test_after_kills_the_journal_has_every_saved_label(project: Project) -> None:
     destroyed_after_kills(project, 3)
 
 

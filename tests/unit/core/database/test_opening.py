@@ -312,7 +312,7 @@ OF_VERSION_17 = (
 )
 
 
-def test_a_database_of_version_17_keeps_what_was_audited_as_items(tmp_path: Path) -> None:
+def test_a_database_of_version_17_keeps_audited_items(tmp_path: Path) -> None:
     path = with_an_event(tmp_path)
     project = open_project(path)
     add_complete_run(project, "rules", [(1, Verdict(outcome=Outcome.CORRECT))])

@@ -149,7 +149,7 @@ def test_objects_that_can_change_data_are_rejected(path: Path, raw: sqlite3.Conn
     assert path.read_bytes() == before
 
 
-def test_white_space_alone_is_no_difference(raw: sqlite3.Connection) -> None:
+def test_white_space_is_ignored(raw: sqlite3.Connection) -> None:
     (text,) = raw.execute("SELECT sql FROM sqlite_master WHERE name = 'horizon'").fetchone()
     raw.execute("DROP VIEW horizon")
     raw.execute(" ".join(text.split()))

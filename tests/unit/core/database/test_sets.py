@@ -96,7 +96,7 @@ def test_a_set_is_frozen(project: Project, table: str, statement: str) -> None:
             connection.execute(statement.format(table))
 
 
-def test_a_set_is_found_with_what_it_was_made_of(project: Project) -> None:
+def test_a_benchmark_is_stored_with_its_sources(project: Project) -> None:
     made = freeze(project, "s", (2, 1))
     reader = project.database.reader()
 

@@ -94,7 +94,7 @@ def test_formulas_keep_their_meaning(latex: str, shown: str) -> None:
     assert render_math(latex) == shown
 
 
-def test_an_array_on_lines_of_its_own_is_a_grid() -> None:
+def test_a_display_array_is_a_grid() -> None:
     array = r"\begin{array}{cc} 1 & \square \\ 22 & \blacksquare \end{array}"
     assert render_math(array, display=True) == "1   □\n22  ■"
     assert render_math(array) == "1, □; 22, ■"

@@ -53,7 +53,7 @@ def test_a_required_field_is_not_left_out() -> None:
         resolve_columns(["question", "answer", "completion"], parse_map(["question="]), released=False, place="f")
 
 
-def test_one_column_is_not_taken_twice() -> None:
+def test_one_column_is_not_used_twice() -> None:
     with pytest.raises(UsageError, match="twice"):
         parse_map(["question=a", "completion=a"])
 

@@ -90,7 +90,7 @@ def test_labels_saved_again_by_a_tool_are_unchanged(home: Project, tmp_path: Pat
     assert len(labels(again)) == 10
 
 
-def test_json_min_is_rejected_with_what_to_export_instead(home: Project) -> None:
+def test_json_min_is_rejected_with_the_format_to_export(home: Project) -> None:
     file = FIXTURES / "label_studio/json_min.json"
     for read in (lambda: import_labels(home, file), lambda: plan_import([file])):
         with pytest.raises(FormatError, match=r"Export the tasks as JSON\."):
@@ -167,7 +167,7 @@ def write(folder: Path, *tasks: object) -> Path:
     return path
 
 
-def test_a_project_that_is_not_ours_is_read_by_what_its_choices_say(tmp_path: Path) -> None:
+def test_a_foreign_project_is_read_by_its_choices(tmp_path: Path) -> None:
     annotations = [
         {"id": 5, "completed_by": 3, "result": [choice("Is it right?", "Correct"), choice("kind", "B2")]},
         {"id": 6, "completed_by": 4, "result": [choice("Is it right?", "Incorrect")], "was_cancelled": True},

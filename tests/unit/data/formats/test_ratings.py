@@ -39,7 +39,7 @@ def test_a_file_is_read_in_its_order(tmp_path: Path) -> None:
     assert found.refused == []
 
 
-def test_what_is_spelled_alike_is_one(tmp_path: Path) -> None:
+def test_equal_spellings_are_one_annotator(tmp_path: Path) -> None:
     path = written(tmp_path, rating(1, 7, 1), rating("1", "8", "1"), rating(1, 9, 1.0), rating(2, "7", True))
     found = read(path, 1 << 20, "nominal")
     assert (found.items, found.annotators, found.values) == (2, ["7", "8", "9"], ["1", "true"])

@@ -105,7 +105,7 @@ def test_a_cut_off_last_line_is_truncated(tmp_path: Path) -> None:
     assert (refused.line, refused.code) == (2, "truncated")
 
 
-def test_a_whole_last_line_without_its_end_is_taken(tmp_path: Path) -> None:
+def test_a_complete_last_line_without_newline_is_accepted(tmp_path: Path) -> None:
     path = tmp_path / "f.jsonl"
     path.write_bytes(_row() + b"\n" + _row())
     assert all(isinstance(row, ItemRecord) for row in _read(path))
@@ -128,7 +128,7 @@ def test_concatenated_gzip_members_are_one_file(tmp_path: Path) -> None:
     assert len(_read(path)) == 2
 
 
-def test_a_byte_order_mark_and_crlf_are_no_data(tmp_path: Path) -> None:
+def test_a_byte_order_mark_and_crlf_are_ignored(tmp_path: Path) -> None:
     path = tmp_path / "f.csv"
     path.write_bytes(b"\xef\xbb\xbfquestion,answer,completion\r\na,b,c\r\n")
     (item,) = _read(path)
@@ -234,7 +234,7 @@ def test_what_is_no_regular_file_is_rejected_before_it_is_opened(tmp_path: Path)
 
 
 @pytest.mark.parametrize("name", ["f.csv", "f.jsonl", "f.json", "f"])
-def test_what_holds_no_rows_is_called_by_its_name(tmp_path: Path, name: str) -> None:
+def test_a_file_without_rows_is_named_by_its_format(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     with closing(sqlite3.connect(path)) as database:
         database.execute("CREATE TABLE t (question)")

@@ -109,7 +109,7 @@ def test_a_repeated_parquet_text_is_held_only_a_few_times(tmp_path: Path, monkey
     assert max(held) <= 2 << 20
 
 
-def test_what_data_unpacks_to_is_read(tmp_path: Path) -> None:
+def test_ordinary_compressed_data_is_read(tmp_path: Path) -> None:
     path = tmp_path / "data.jsonl.gz"
     lines = b"".join(b'{"question": "%d", "answer": "b", "completion": "%s"}\n' % (n, b"c" * 400) for n in range(9_000))
     path.write_bytes(gzip.compress(lines))
@@ -119,7 +119,7 @@ def test_what_data_unpacks_to_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("start", "name"), [(b"\xfd7zXZ\0", "xz"), (b"\x28\xb5\x2f\xfd", "Zstandard")])
-def test_what_is_packed_in_another_way_is_named(tmp_path: Path, start: bytes, name: str) -> None:
+def test_another_compression_is_named(tmp_path: Path, start: bytes, name: str) -> None:
     (tmp_path / "p.jsonl").write_bytes(start + NOISE)
     with pytest.raises(FormatError, match=f"packed with {name}"):
         first_bytes(tmp_path / "p.jsonl")

@@ -89,7 +89,7 @@ def test_a_verdict_column_sorts_with_missing_verdicts_at_one_end(synthetic: Data
         "verdict:rules!=correct",
     ],
 )
-def test_a_condition_keeps_exactly_the_items_whose_column_fulfils_it(synthetic: Database, condition: str) -> None:
+def test_a_condition_selects_exactly_the_matching_items(synthetic: Database, condition: str) -> None:
     reader, wanted = synthetic.reader(), parse_condition(condition)
     compare = {"=": str.__eq__, "!=": str.__ne__, "<": str.__lt__, ">": str.__gt__}[wanted.operator]
     everything = rows(reader, range(1, ITEMS + 1), newest_runs(reader))
@@ -226,7 +226,7 @@ def test_no_statement_uses_offset() -> None:
 # -- cancelling --------------------------------------------------------------------------------------
 
 
-def test_a_cancelled_read_ends_soon_and_the_connection_goes_on(synthetic: Database) -> None:
+def test_a_cancelled_read_ends_soon_and_the_connection_still_works(synthetic: Database) -> None:
     reader, until = synthetic.reader(), time.monotonic() + 0.05
     endless = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
     with pytest.raises(Cancelled), cancellable(reader, lambda: time.monotonic() > until):

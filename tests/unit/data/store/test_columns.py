@@ -36,7 +36,7 @@ def put(connection: sqlite3.Connection, rows: Iterable[tuple[int, int, str | Non
 
 @pytest.mark.parametrize("coded", [0, 3, 40])
 @pytest.mark.parametrize("seed", range(6))
-def test_they_say_what_the_rows_say(
+def test_columns_equal_the_rows(
     seed: int, coded: int, connection: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(columns, "_PIECE", 7)

@@ -33,7 +33,7 @@ def test_a_draw_takes_of_each_question_its_share_and_holds_every_shorter_one(
         assert abs(int((taken.question == question).sum()) - size * share) <= 1 + 1e-9
 
 
-def test_every_item_is_equally_likely_whatever_its_question_and_place() -> None:
+def test_every_item_is_equally_likely() -> None:
     found = frame(SIZES)
     draws = 2_000
     often = np.zeros(len(found.item) + 1)
@@ -44,7 +44,7 @@ def test_every_item_is_equally_likely_whatever_its_question_and_place() -> None:
     assert np.abs(often[1:] / draws - expected).max() < 5 * np.sqrt(expected * (1 - expected) / draws)
 
 
-def test_of_many_questions_a_draw_takes_far_more_than_the_first_items_do() -> None:
+def test_a_draw_covers_far_more_questions_than_the_first_items() -> None:
     found = frame([181] * 80)
     assert len(set(found.question[:200].tolist())) == 2
     taken = draw_items(found, 200)

@@ -101,7 +101,7 @@ def test_a_killed_first_import_leaves_an_empty_database(tmp_path: Path) -> None:
     assert _count(database, VISIBLE) == ROWS
 
 
-def test_what_was_read_before_leaves_a_first_import_its_rollback_journal(tmp_path: Path) -> None:
+def test_earlier_reads_keep_the_rollback_journal_of_a_first_import(tmp_path: Path) -> None:
     opened = Database(tmp_path / "p.db", create=True)
     reader = opened.reader()
     assert dataset_names(reader) == []
@@ -155,7 +155,7 @@ def _running(database: Database) -> None:
             )
 
 
-def test_a_living_import_is_left_alone_and_its_copy_is_not(tmp_path: Path) -> None:
+def test_a_live_import_is_kept_but_not_its_copy(tmp_path: Path) -> None:
     database = Database(tmp_path / "p.db", create=True)
     _running(database)
     lock = take_lock(lock_path(database.path))
@@ -171,7 +171,7 @@ def test_a_living_import_is_left_alone_and_its_copy_is_not(tmp_path: Path) -> No
     assert not lock_path(tmp_path / "p.db").exists()
 
 
-def test_what_a_dead_import_left_is_removed(tmp_path: Path) -> None:
+def test_leftovers_of_a_dead_import_are_removed(tmp_path: Path) -> None:
     database = Database(tmp_path / "p.db", create=True)
     _running(database)
     assert discard_dead_imports(database) == 1

@@ -74,7 +74,7 @@ def test_interval_alpha_does_not_change_with_unit_or_origin() -> None:
         assert of(ratings, "interval", values) == pytest.approx(GOLDEN["interval"], abs=1e-6)
 
 
-def test_ordinal_alpha_looks_at_the_order_alone() -> None:
+def test_ordinal_alpha_depends_only_on_the_order() -> None:
     assert of(by_person(KRIPPENDORFF, 5), "ordinal", [1, 10, 11, 500, 5000]) == pytest.approx(GOLDEN["ordinal"])
 
 

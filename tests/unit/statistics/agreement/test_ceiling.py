@@ -101,7 +101,7 @@ def test_open_conflicts_leave_gold_better_than_a_third_person_would() -> None:
     assert wrong_gold(open_, (0.1, 0.1)) == pytest.approx(0.01 / 0.82)
 
 
-def test_more_people_who_agree_leave_less() -> None:
+def test_more_agreeing_annotators_lower_the_noise() -> None:
     assert wrong_gold(GoldMade({3: 5}, 0, 0), (0.1, 0.1)) == pytest.approx(0.001 / 0.730)
     assert wrong_gold(GoldMade({1: 5}, 0, 0), (0.1, 0.1)) == pytest.approx(0.1)
 

@@ -62,7 +62,7 @@ def test_many_clusters_of_many_kinds_are_left_out_in_groups(monkeypatch: pytest.
     assert clustered.jackknife(*asked, figure) == clustered.jackknife(*asked, figure)
 
 
-def test_completions_of_one_question_are_no_news() -> None:
+def test_completions_of_one_question_add_no_information() -> None:
     """Four copies of each item in one question: intervals are those of the items, not half as wide."""
     ratings = drawn(np.arange(160) % 2, (0.85, 0.85), 2, 2, seed=4)
     again, question = copied(ratings, 4), np.arange(640) // 4
@@ -88,7 +88,7 @@ def test_blocks_of_pairs_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None
         assert here == pytest.approx(there)
 
 
-def test_where_too_few_questions_differ_there_is_no_interval() -> None:
+def test_too_few_differing_questions_give_no_interval() -> None:
     truth = np.arange(100) % 2
     said = truth.copy()
     said[:3] = 1 - said[:3]
@@ -123,7 +123,7 @@ def test_an_interval_takes_questions_that_differ_and_that_agree_on_the_rarer_lab
     assert [part[0] for part in known[:3]] == [found.differing, found.alike, found.rarer]
 
 
-def test_of_labels_that_are_as_common_none_is_the_commonest() -> None:
+def test_equally_common_labels_have_no_majority() -> None:
     ratings = of_two([[6, 4], [4, 6]])
     found, of_pair = of(ratings), pairs(ratings, np.arange(ratings.items))
     assert (found.differing, found.alike, found.rarer) == (8, 12, 20)

@@ -27,7 +27,7 @@ def test_it_recovers_truth_and_people() -> None:
     assert found.share[1] == pytest.approx(0.291, abs=0.03)
 
 
-def test_it_knows_who_errs_to_which_side() -> None:
+def test_the_direction_of_annotator_errors_is_estimated() -> None:
     """A person who accepts too much has a low specificity, not a low sensitivity."""
     generator = np.random.default_rng(3)
     truth = generator.integers(2, size=1_500)
@@ -45,7 +45,7 @@ def test_it_knows_who_errs_to_which_side() -> None:
 
 @settings(deadline=None)
 @given(grids())
-def test_what_it_gives_are_probabilities(ratings: Ratings) -> None:
+def test_estimates_are_probabilities(ratings: Ratings) -> None:
     found = consensus(ratings)
     assert found.probability.sum(axis=1) == pytest.approx(1)
     assert found.confusion.sum(axis=2) == pytest.approx(1)
@@ -78,7 +78,7 @@ def test_two_people_have_no_consensus() -> None:
     assert modelled(drawn(np.arange(50) % 2, (0.9, 0.9), 2, 2, seed=1), np.arange(50)) is None
 
 
-def test_a_class_a_person_never_met_has_no_figure() -> None:
+def test_a_class_unseen_by_an_annotator_has_no_estimate() -> None:
     cells = [(item, person, 1) for item in range(20) for person in range(3)]
     cells += [(item, person, 0) for item in range(20, 40) for person in (0, 1, 3)]
     found = modelled(of_cells(cells, 40, 4, 2), np.arange(40))

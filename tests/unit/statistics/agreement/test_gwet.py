@@ -70,7 +70,7 @@ def test_ac2_is_its_formula(weighting: Weighting, ratings: Ratings) -> None:
 
 
 @pytest.mark.parametrize("weighting", WEIGHTINGS)
-def test_of_two_categories_ac2_is_ac1(weighting: Weighting) -> None:
+def test_ac2_of_two_categories_is_ac1(weighting: Weighting) -> None:
     found = units(of_two([[40, 9], [6, 45]]))
     two = ac2(found, found.often, weighting, np.array([0.0, 1.0]))
     assert two == pytest.approx(ac1(found, found.often))

@@ -47,7 +47,7 @@ def test_one_class_is_undefined_not_0_and_not_1() -> None:
     assert found.agreement[0] == 1
 
 
-def test_one_class_each_is_no_agreement_beyond_chance() -> None:
+def test_constant_raters_have_no_agreement_beyond_chance() -> None:
     assert cohen([[0, 7], [0, 0]]).kappa[0] == 0
 
 
@@ -67,7 +67,7 @@ def test_cohen_equals_statsmodels(table: list[list[int]]) -> None:
 
 @settings(deadline=None)
 @given(grids())
-def test_every_pair_is_what_it_is_alone(ratings: Ratings) -> None:
+def test_every_pair_equals_the_single_computation(ratings: Ratings) -> None:
     found = pairs(ratings, np.arange(ratings.items))
     seen = []
     for place, (a, b) in enumerate(zip(found.a.tolist(), found.b.tolist(), strict=True)):
@@ -89,7 +89,7 @@ def test_every_pair_is_what_it_is_alone(ratings: Ratings) -> None:
     assert seen == sorted(seen)
 
 
-def test_without_an_error_there_is_no_interval() -> None:
+def test_a_zero_standard_error_gives_no_interval() -> None:
     """They never differed, or one of them always said the same: that is no certainty."""
     for table in ([[3, 0], [0, 2]], [[0, 7], [0, 0]], [[7, 0], [0, 0]]):
         found = cohen(table)

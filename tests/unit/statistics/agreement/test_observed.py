@@ -48,7 +48,7 @@ def test_the_interval_of_two_labels_an_item_is_by_cluster() -> None:
     assert clustered[1] > high
 
 
-def test_full_agreement_on_a_few_items_is_no_certainty() -> None:
+def test_full_agreement_on_few_items_has_a_wide_interval() -> None:
     found = units(of_two([[5, 0], [0, 5]]))
     assert percent_interval(found, np.arange(10)) == pytest.approx((0.025**0.1, 1))
 

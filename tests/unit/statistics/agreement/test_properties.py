@@ -65,7 +65,7 @@ def test_permuting_items_and_people_changes_nothing(
 
 @settings(deadline=None)
 @given(ratings=grids(), values=st.permutations(range(4)))
-def test_relabelling_categories_keeps_what_is_nominal(ratings: Ratings, values: list[int]) -> None:
+def test_relabelling_categories_keeps_nominal_metrics(ratings: Ratings, values: list[int]) -> None:
     same = list(range(8)), list(range(5)), list(range(40))
     close(figures(rated(turned(ratings, *same, values))), figures(rated(ratings)), but=("prevalence",))
 
@@ -73,7 +73,7 @@ def test_relabelling_categories_keeps_what_is_nominal(ratings: Ratings, values: 
 @pytest.mark.parametrize("level", ["ordinal", "interval"])
 @settings(deadline=None)
 @given(ratings=grids())
-def test_turning_the_scale_around_keeps_what_is_ordered(level: Level, ratings: Ratings) -> None:
+def test_reversing_the_scale_keeps_ordinal_metrics(level: Level, ratings: Ratings) -> None:
     same = list(range(8)), list(range(5)), list(range(40))
     close(
         figures(rated(turned(ratings, *same, [3, 2, 1, 0]), level)), figures(rated(ratings, level)), but=("prevalence",)
@@ -127,7 +127,7 @@ def test_chance_agreement_is_about_0() -> None:
         assert value == pytest.approx(0, abs=0.015)
 
 
-def test_no_ratings_have_no_figures() -> None:
+def test_no_ratings_give_no_metrics() -> None:
     found = figures(rated(of_cells([], 0, 0, 0)))
     assert (found.items, found.paired, found.labels) == (0, 0, 0)
     assert found.prevalence == {}
@@ -146,7 +146,7 @@ def test_nothing_undefined_becomes_a_number_in_json() -> None:
 
 @settings(deadline=None)
 @given(st.lists(st.lists(st.integers(0, 3), max_size=4), max_size=12))
-def test_groups_are_alike_exactly_when_their_members_are(groups: list[list[int]]) -> None:
+def test_groups_are_equal_exactly_if_their_members_are(groups: list[list[int]]) -> None:
     group = np.array([place for place, members in enumerate(groups) for _ in members], dtype=np.int64)
     member = np.array([member for members in groups for member in members], dtype=np.int64)
     number, first = alike(group, member, len(groups))

@@ -58,7 +58,7 @@ def test_both_ways_of_drawing_draw_as_many_clusters_as_there_are(few: bool) -> N
     assert drawn_.var(axis=0).mean() == pytest.approx(expected.mean(), rel=0.2)
 
 
-def test_completions_of_one_question_are_no_news() -> None:
+def test_completions_of_one_question_add_no_information() -> None:
     """Four copies of each item in one cluster: the interval is that of the items, not half as wide."""
     ratings = drawn(np.arange(80) % 2, (0.85, 0.85, 0.85), 2, 2, seed=4)
     cells = [
@@ -112,7 +112,7 @@ def test_undefined_samples_are_counted_and_too_many_leave_no_interval() -> None:
     assert common.undefined == 0
 
 
-def test_samples_that_are_all_alike_leave_no_interval() -> None:
+def test_equal_samples_give_no_interval() -> None:
     assert of_alpha(of_two([[9, 0], [0, 8]])) == Interval(None, 0)
 
 

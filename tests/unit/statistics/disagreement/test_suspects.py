@@ -77,7 +77,7 @@ def test_a_model_is_fitted_on_other_questions_only() -> None:
     assert (label_surprise([Feature(question, 40)], question % 2, question) > 0.4).all()
 
 
-def test_the_model_alone_equals_scikit_learns(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_model_equals_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("workbench.statistics.disagreement._MODEL_WEIGHT", 1e12)
     linear_model = pytest.importorskip("sklearn.linear_model")
     gold, votes, question = world(3)
@@ -129,12 +129,12 @@ def test_dawid_skene_is_right_nine_times_in_ten_where_its_assumption_holds(noise
     assert wrong / sure >= 0.9
 
 
-def test_gold_of_one_class_only_makes_nobody_suspect() -> None:
+def test_gold_of_a_single_class_gives_no_suspects() -> None:
     _, votes, question = world(6)
     assert label_surprise(features(votes), np.ones(120, dtype=np.int64), question).max() < 0.01
 
 
-def test_no_labels_are_no_suspects() -> None:
+def test_no_labels_give_no_suspects() -> None:
     none = np.zeros(0, dtype=np.int64)
     assert len(label_surprise([Feature(none, 2)], none, none)) == 0
 

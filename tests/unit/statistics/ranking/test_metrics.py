@@ -114,7 +114,7 @@ def test_a_truth_without_spread_has_an_r2_of_1() -> None:
     assert found.values["r2"] == 1
 
 
-def test_without_problems_there_are_no_figures() -> None:
+def test_no_problems_give_no_metrics() -> None:
     found = together()
     assert set(found.values.values()) == {None}
     assert set(found.intervals.values()) == {None}
@@ -149,7 +149,7 @@ def test_coefficients_are_scipys_and_the_sums_are_those_over_all_solutions(
 
 
 @given(PROBLEMS)
-def test_a_verifier_that_says_the_truth_makes_no_mistake(problems: list[list[tuple[float, float]]]) -> None:
+def test_a_perfect_verifier_has_no_errors(problems: list[list[tuple[float, float]]]) -> None:
     arrays = []
     for problem in problems:
         truth = [first for first, _ in problem]
@@ -173,7 +173,7 @@ def test_intervals_are_the_bootstrap_over_problems_and_repeat() -> None:
     assert low < (found.values["r2"] or 0) < high
 
 
-def test_the_order_of_problems_changes_no_figure() -> None:
+def test_metrics_do_not_depend_on_the_order_of_problems() -> None:
     problems = [scored([1, 2], [1, 0.1 * place], [0.9, 0.2 * place]) for place in range(6)]
     one, other = together(*problems), together(*reversed(problems))
     assert {name: round(value or 0, 12) for name, value in one.values.items()} == {

@@ -31,7 +31,7 @@ def test_the_mean_is_that_over_all_choices_of_tests() -> None:
     assert {round(value, 9) for value in found.tolist()} <= {round(value, 9) for value in exact}
 
 
-def test_a_test_that_all_pass_tells_nothing() -> None:
+def test_a_test_that_all_pass_has_no_information() -> None:
     constant = np.array([[True, True], [True, True], [True, False]])
     found = correlations(constant, (1,), resamples=200, seed=0, name="a")
     assert 0.3 < np.isnan(found).mean() < 0.7
@@ -40,7 +40,7 @@ def test_a_test_that_all_pass_tells_nothing() -> None:
     assert summary.rho == pytest.approx(1 - summary.undefined)
 
 
-def test_what_is_drawn_depends_on_the_seed_and_the_name_alone() -> None:
+def test_draws_depend_only_on_seed_and_name() -> None:
     one = correlations(PASSES, (2,), resamples=30, seed=0, name="a")
     assert np.array_equal(one, correlations(PASSES, (2,), resamples=30, seed=0, name="a"), equal_nan=True)
     assert not np.array_equal(one, correlations(PASSES, (2,), resamples=30, seed=1, name="a"), equal_nan=True)

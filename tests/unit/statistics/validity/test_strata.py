@@ -55,7 +55,7 @@ def test_the_difference_is_that_of_mantel_and_haenszel() -> None:
     assert (found.difference > 0) == (tables.oddsratio_pooled > 1)  # type: ignore[operator]
 
 
-def test_what_goes_with_gold_alone_makes_no_difference() -> None:
+def test_a_property_that_follows_gold_makes_no_difference() -> None:
     """Long completions are mostly wrong and the verifier is perfect: it refuses long ones more often, rightly."""
     gold = np.repeat([1, 0], [100, 400])
     longer = np.concatenate([np.arange(100) < 20, np.arange(400) < 300])
@@ -65,7 +65,7 @@ def test_what_goes_with_gold_alone_makes_no_difference() -> None:
     assert found.ci[0] < 0 < found.ci[1]
 
 
-def test_strata_with_one_kind_only_say_nothing() -> None:
+def test_strata_with_a_single_kind_are_ignored() -> None:
     both = items([(12, 8, 10, 10)])
     more = items([(12, 8, 10, 10), (50, 0, 0, 0), (0, 0, 3, 40)])
     assert stratified_difference(*more) == stratified_difference(*both)
@@ -74,12 +74,12 @@ def test_strata_with_one_kind_only_say_nothing() -> None:
 @pytest.mark.parametrize(
     "counts", [[(5, 4, 30, 30)], [(30, 30, 9, 0)], [(100, 100, 0, 0), (0, 0, 100, 100)], [(0, 0, 0, 0)]]
 )
-def test_too_few_give_counts_but_no_figure(counts: list[tuple[int, int, int, int]]) -> None:
+def test_too_few_items_give_counts_but_no_estimate(counts: list[tuple[int, int, int, int]]) -> None:
     found = stratified_difference(*items(counts))
     assert (found.difference, found.ci) == (None, None)
 
 
-def test_completions_of_one_question_that_are_alike_count_as_one() -> None:
+def test_equal_completions_of_a_question_count_as_one() -> None:
     accepted, exposed, stratum, question = items([(20, 20, 15, 25)])
     once = stratified_difference(accepted, exposed, stratum, question)
     four = stratified_difference(
@@ -109,7 +109,7 @@ def _figures(found: Effect) -> tuple[float, ...]:
     return () if found.difference is None or found.ci is None else (found.difference, *found.ci)
 
 
-def test_intervals_cover_where_completions_of_a_question_are_alike() -> None:
+def test_intervals_cover_correlated_completions() -> None:
     random = np.random.default_rng(7)
     question = np.repeat(np.arange(60), 3)
     covered = 0
@@ -126,7 +126,7 @@ def test_intervals_cover_where_completions_of_a_question_are_alike() -> None:
 
 
 @pytest.mark.parametrize("questions", [20, 50])
-def test_whole_questions_of_very_unequal_sizes_are_not_taken_for_many(questions: int) -> None:
+def test_questions_of_very_unequal_sizes_are_not_overcounted(questions: int) -> None:
     """A normal distribution in place of Student's covers .71 and .82 here; fewer questions say nothing."""
     random = np.random.default_rng(0)
     sizes = np.minimum(np.ceil(random.pareto(1.2, questions) + 1), 80).astype(int)
@@ -141,7 +141,7 @@ def test_whole_questions_of_very_unequal_sizes_are_not_taken_for_many(questions:
     assert np.mean([low <= 0 <= high for low, high in ends]) >= 0.92
 
 
-def test_two_questions_in_which_all_is_alike_say_nothing_of_others() -> None:
+def test_two_uniform_questions_give_no_interval() -> None:
     question = np.repeat([0, 1], 40)
     found = stratified_difference(question == 0, question == 0, np.zeros(80, dtype=np.int64), question)
     assert (found.exposed, found.others, found.difference, found.ci) == (40, 40, None, None)

@@ -59,7 +59,7 @@ def test_calls_in_json_compare_as_their_own_checker_does() -> None:
     ],
     ids=["cut", "list", "deep", "no outputs", "uneven", "object", "nul", "half", "nan", "name", "args", "huge"],
 )
-def test_tests_in_json_that_cannot_be_taken(text: str) -> None:
+def test_invalid_json_tests_are_rejected(text: str) -> None:
     found = refused("apps", input_output=text)
     assert found.field == "input_output"
     assert found.code in ("bad_json", "wrong_type", "nul", "bad_utf8")

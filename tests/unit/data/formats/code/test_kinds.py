@@ -55,7 +55,7 @@ def test_a_file_can_be_read_as_items_instead(tmp_path: Path) -> None:
         plan_file(file, format="humaneval", columns=maps)
 
 
-def test_a_problem_of_our_own_keeps_what_it_says() -> None:
+def test_a_native_problem_keeps_its_fields() -> None:
     record = problem("problems", level="easy", suites={"hard": ["assert double((1,)) == (1, 1)"], "none": []})
     found = record.problem
     assert (found.task_id, found.entry_point, found.setup) == ("Own/1", "double", "candidate = double")
@@ -132,7 +132,7 @@ def test_evalplus_inputs_with_missing_data_are_rejected(changed: dict[str, Any])
     assert refused("evalplus", **changed).code == "unsupported"
 
 
-def test_mbpp_takes_the_entry_point_from_what_its_tests_call() -> None:
+def test_mbpp_takes_the_entry_point_from_its_tests() -> None:
     record = problem("mbpp", test_setup_code="import math")
     assert (record.problem.task_id, record.problem.entry_point, record.problem.setup) == ("11", "add", "import math")
     assert suites(record)["challenge"] == [("expression", "assert add(0.5, 0.5) == 1.0")]
@@ -265,7 +265,7 @@ def test_rejected_rows_name_the_field(name: str, changed: dict[str, Any], code: 
     ],
     ids=["half", "bytes", "deep", "list", "cut"],
 )
-def test_lines_that_are_no_rows(raw: bytes, code: str) -> None:
+def test_invalid_lines_are_rejected(raw: bytes, code: str) -> None:
     (found,) = read_lines("problems", b"\n\n" + raw + b"\n")
     assert isinstance(found, Refusal)
     assert (found.line, found.code) == (3, code)

@@ -37,7 +37,7 @@ def test_a_row_has_its_scores_by_verifier(tmp_path: Path) -> None:
     assert [scores for _, scores in found.rows] == [{"utg": 0.5, "reward": -3}]
 
 
-def test_a_file_may_have_scores_of_one_verifier_alone(tmp_path: Path) -> None:
+def test_a_file_may_have_scores_of_a_single_verifier(tmp_path: Path) -> None:
     assert formats.read_scored_rows(written(tmp_path, row(reward=None))).verifiers == ("utg",)
 
 

@@ -25,7 +25,7 @@ def test_a_released_row_is_known_by_its_keys(name: str) -> None:
     assert detect_rows(EXAMPLES[name].keys(), []) == name
 
 
-def test_code_contests_takes_python_3_and_what_was_wrong() -> None:
+def test_code_contests_imports_python_3_and_incorrect_solutions() -> None:
     solutions = [one for one in read("code-contests", EXAMPLES["code-contests"]) if isinstance(one, SolutionRecord)]
     assert [(one.code, one.gold) for one in solutions] == [
         ("print(sum(map(int, input().split())))", True),

@@ -70,7 +70,7 @@ def test_tests_after_a_statement_with_effects_are_not_split() -> None:
     assert sources(split) == []
 
 
-def test_tests_stay_together_where_one_could_change_what_another_sees() -> None:
+def test_tests_that_may_affect_each_other_are_not_split() -> None:
     assert not check("x = [2, 1]", "assert candidate(x) is None", "assert x == [1, 2]").tests
     assert not check("x = [2, 1]", "for n in x:", "    assert candidate(n) == x", "assert x == [1, 2]").tests
     assert not check("for n in range(3):", "    assert candidate(n) == n", "assert n == 2").tests

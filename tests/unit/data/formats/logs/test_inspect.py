@@ -124,7 +124,7 @@ def test_a_scores_value_is_a_verdict_a_score_or_an_abstention(
     assert (grade.verifier, grade.verdict, grade.score, grade.reason) == ("inspect/sums/s", verdict, score, reason)
 
 
-def test_a_scorer_with_numbers_beyond_one_gives_scores_alone(tmp_path: Path) -> None:
+def test_a_scorer_with_numbers_beyond_one_gives_only_scores(tmp_path: Path) -> None:
     scored = [changed(id=n, scores={"stars": {"value": n}, "ok": {"value": 1}}) for n in (1, 5)]
     for path in (document(tmp_path, *scored), archive(tmp_path, {**members(*scored), "summaries.json": scored})):
         assert grades_of(read("inspect", path)) == [
@@ -142,7 +142,7 @@ def test_letters_of_another_scale_are_no_verdicts(tmp_path: Path, letters: str) 
         assert grades == [[("inspect/sums/ok", ("correct", None)), ("inspect/sums/s", (None, None))]] * len(values)
 
 
-def test_an_answer_or_an_explanation_that_is_the_whole_completion_says_nothing_more(tmp_path: Path) -> None:
+def test_an_answer_equal_to_the_completion_is_dropped(tmp_path: Path) -> None:
     score = {"value": "C", "answer": "It is 7.", "explanation": "It is 7."}
     (grade,) = all_grades(read("inspect", document(tmp_path, changed(scores={"s": score}))))
     assert (grade.answer, grade.detail) == (None, None)
@@ -178,7 +178,7 @@ def test_the_first_version_had_one_score_and_no_ids(tmp_path: Path) -> None:
     ],
     ids=["chat", "system", "parts", "attachment"],
 )
-def test_a_question_is_what_the_user_asks(tmp_path: Path, asked: object, question: str) -> None:
+def test_the_question_is_the_user_message(tmp_path: Path, asked: object, question: str) -> None:
     path = document(tmp_path, changed(input=asked, attachments={"ab": "What is 3 + 4?"}))
     assert items(read("inspect", path))[0]["question"] == question
 
@@ -261,7 +261,7 @@ def test_a_cut_archive_is_rejected_with_a_message(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_STORED], ids=["deflated", "stored"])
-def test_a_damaged_member_costs_its_sample_alone(tmp_path: Path, method: int) -> None:
+def test_a_damaged_member_affects_only_its_sample(tmp_path: Path, method: int) -> None:
     path = archive(tmp_path, members(SAMPLE, changed(id=2)), method)
     with zipfile.ZipFile(path) as file:
         start = file.getinfo("samples/1_epoch_1.json").header_offset
@@ -273,7 +273,7 @@ def test_a_damaged_member_costs_its_sample_alone(tmp_path: Path, method: int) ->
     assert (refused.code, isinstance(taken, Refusal)) == ("truncated", False)
 
 
-def test_a_damaged_member_that_zstandard_packed_costs_its_sample_alone(tmp_path: Path) -> None:
+def test_a_damaged_zstandard_member_affects_only_its_sample(tmp_path: Path) -> None:
     with open_eval_file(INSPECT / "answers.eval") as file:
         (_, entry, *_) = (file._members[name] for name in file.samples)
     content = bytearray((INSPECT / "answers.eval").read_bytes())
@@ -324,7 +324,7 @@ def test_a_member_that_is_longer_than_it_says_is_rejected(tmp_path: Path) -> Non
     assert refused.code == "truncated"
 
 
-def test_other_zip_files_and_other_documents_are_no_logs(tmp_path: Path) -> None:
+def test_other_zip_files_and_documents_are_no_logs(tmp_path: Path) -> None:
     assert not inspect_ai.is_log(archive(tmp_path, {"manifest.json": {}}).read_bytes())
     other = tmp_path / "other.json"
     other.write_text(json.dumps({"data": [{"question": "q", "reference": "r", "completion": "c"}]}))

@@ -104,7 +104,7 @@ def test_a_metrics_value_is_a_verdict_a_score_or_nothing(tmp_path: Path, value: 
     assert grades == ({} if grade is None else {"lm-eval/t/exact_match": grade})
 
 
-def test_metrics_that_are_lower_for_better_responses_are_no_graders(tmp_path: Path) -> None:
+def test_metrics_where_lower_is_better_are_no_graders(tmp_path: Path) -> None:
     path = written(tmp_path, row(metrics=["ter", "exact_match", "bypass"], ter=0.5, bypass=999))
     results = {"model_name": "m", "configs": {"t": {}}, "higher_is_better": {"t": {"ter": False, "exact_match": True}}}
     (tmp_path / "results_2026-01-02T03-04-05.6.json").write_text(json.dumps(results))
@@ -186,7 +186,7 @@ def test_what_holds_no_completion_is_rejected_and_the_rest_loads(
     assert not isinstance(taken, Refusal)
 
 
-def test_a_prompt_is_cut_to_what_its_document_says() -> None:
+def test_a_prompt_is_cut_to_its_document() -> None:
     document = {"question": "Who won?", "passage": "The red team won the long game.", "choices": ["red", "blue"]}
     example = "Passage: Nobody played that day.\nQuestion: Who won?\nAnswer: nobody\n\n"
     prompt = f"{example}Passage: The red team won the long game.\nQuestion: Who won?\nA. red\nB. blue\nAnswer:"

@@ -35,7 +35,7 @@ def test_its_command_wrote_pairs_with_scores() -> None:
     ]
 
 
-def test_an_answer_is_what_follows_the_prompt_where_only_the_conversation_is_there(tmp_path: Path) -> None:
+def test_an_answer_is_extracted_from_the_conversation(tmp_path: Path) -> None:
     row = {"prompt": "Q: 3 + 4?\nA: ", "text_chosen": "Q: 3 + 4?\nA: 7", "text_rejected": "Q: 3 + 4?\nA: 8"}
     found = read_rows(NAME, tmp_path, row)
     assert fields(found, "completion", "gold", "reference") == [("7", True, ""), ("8", False, "")]
@@ -53,7 +53,7 @@ def test_lists_of_several_and_their_scores(tmp_path: Path) -> None:
     ]
 
 
-def test_several_right_answers_have_scores_alone_and_equal_scores_no_verdict(tmp_path: Path) -> None:
+def test_several_right_answers_or_ties_have_only_scores(tmp_path: Path) -> None:
     several = read_rows(NAME, tmp_path, changed(NAME, chosen=["red", "blue"], rejected=["dog"], scores=[1, 2, 3]))
     assert [next(iter(grades.values()))[0] for grades in grades_of(several)] == [None] * 3
     tied = read_rows(NAME, tmp_path, changed(NAME, scores_chosen=2.0, scores_rejected=2))
@@ -71,13 +71,13 @@ def test_several_right_answers_have_scores_alone_and_equal_scores_no_verdict(tmp
     ],
     ids=str,
 )
-def test_results_alone(tmp_path: Path, rejected: Any, results: float, verdicts: list[str]) -> None:
+def test_results_without_data(tmp_path: Path, rejected: Any, results: float, verdicts: list[str]) -> None:
     row = changed(NAME, chosen="7", rejected=rejected, results=results)
     found = read_rows(NAME, tmp_path, row, file="my-judge_outputs.jsonl")
     assert [grades["rewardbench/my-judge"][0] for grades in grades_of(found)] == verdicts
 
 
-def test_conversations_say_their_prompt(tmp_path: Path) -> None:
+def test_conversations_include_their_prompt(tmp_path: Path) -> None:
     asked = [{"role": "user", "content": "3 + 4?"}]
     chosen, rejected = ([*asked, {"role": "assistant", "content": text}] for text in ("7", "8"))
     found = read_rows(NAME, tmp_path, changed(NAME, prompt=..., chosen=chosen, rejected=rejected))

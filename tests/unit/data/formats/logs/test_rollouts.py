@@ -64,7 +64,7 @@ def test_rollouts_that_verl_wrote() -> None:
     ],
     ids=lambda value: str(value)[:12],
 )
-def test_what_a_reward_function_gives(tmp_path: Path, value: Any, grade: Any) -> None:
+def test_values_of_a_reward_function_are_verdicts(tmp_path: Path, value: Any, grade: Any) -> None:
     found = read_rows(TRL, tmp_path, changed(TRL, has_answer=value, brevity=...))
     assert grades_of(found) == [{} if grade is None else {"trl/has_answer": grade}]
 
@@ -105,7 +105,7 @@ def test_a_column_named_like_a_known_field_is_prefixed(tmp_path: Path) -> None:
     assert (fields["trl.type"], fields["trl.gold"], fields["trl.model"]) == (["x"], "maybe", {"a": 1})
 
 
-def test_longer_chats_say_who_speaks(tmp_path: Path) -> None:
+def test_longer_chats_include_the_speakers(tmp_path: Path) -> None:
     chat = [{"role": role, "content": text} for role, text in (("user", "Hi"), ("assistant", "Yes?"), ("user", "3+4?"))]
     assert (
         item(read_rows(TRL, tmp_path, changed(TRL, prompt=chat)))["question"]

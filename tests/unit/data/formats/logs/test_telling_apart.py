@@ -74,7 +74,7 @@ def test_plain_rows_are_no_logs(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", [*EXAMPLES, *CODE])
-def test_a_row_is_recognised_by_one_kind_alone(name: str) -> None:
+def test_a_row_is_recognised_by_exactly_one_kind(name: str) -> None:
     row = first_row(name)
     recognised = [kind for kind in LOGS if kinds.KINDS[kind].recognises(row)]
     # A data set with responses is one without, and more, and so is what an evolution exports; code is looked for first.

@@ -101,7 +101,7 @@ SAID: Final[dict[str, str]] = {
     "unfinished": "runs other than the newest complete ones",
     "coverage": "filled in or left out",
 }
-"""Figures of audited commands that are not -> by what words they are said to be."""
+"""Unaudited metrics of audited commands -> the words that document them."""
 
 
 @pytest.mark.parametrize("record", AUDITED, ids=lambda record: record.__name__)

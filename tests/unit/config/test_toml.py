@@ -9,7 +9,7 @@ import pytest
 from workbench.config.file import MAX_KEY_PARTS, loads
 
 PARTS = 100_000
-"""Whoever parses keys of so many parts needs tens of gigabytes."""
+"""Parsing keys with so many parts needs tens of gigabytes."""
 
 
 @pytest.mark.parametrize(

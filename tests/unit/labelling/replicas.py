@@ -166,7 +166,7 @@ class Replica:
 
 
 def _require_third_person(said: Sequence[LabelEvent]) -> None:
-    """Check that nobody adjudicated their own item, except where a merge combined separately valid events."""
+    """Check that adjudicators have no label on the item, except where a merge combined separately valid events."""
     now, replaced = current_round(said), {(event.annotator, event.supersedes) for event in said}
     current = [event for event in said if event.round == now and (event.annotator, event.uuid) not in replaced]
     labellers = {event.annotator for event in current if event.kind == "label"}

@@ -1,4 +1,4 @@
-"""How front ends show runs on model servers: transcripts, costs, an estimate before the start."""
+"""Runs on model servers as shown by front ends: transcripts, costs, an estimate before the start."""
 
 from __future__ import annotations
 

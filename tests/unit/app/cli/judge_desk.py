@@ -106,8 +106,8 @@ class Desk:
         where = ["--where", f"dataset={dataset}", "--json"]
         return self.workbench("verify", "llm-judge", "--name", name, *words, *where, *more)
 
-    def asked(self, model: str) -> list[Received]:
-        """What the server was asked as that model, in order."""
+    def requests_as(self, model: str) -> list[Received]:
+        """Return the requests to the server as that model, in order."""
         return [received for received in self.server.received if received.body["model"] == model]
 
     def verdicts(self, name: str) -> dict[str, dict[str, Any]]:

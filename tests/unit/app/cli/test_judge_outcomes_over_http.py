@@ -103,10 +103,10 @@ def test_each_reply_and_each_failure_has_its_verdict(desk: Desk) -> None:
     assert {name: (line["verdict"], line["reason"]) for name, line in lines.items()} == {
         name: expected for name, (_, _, expected) in CASES.items()
     }
-    assert len(desk.asked("cases")) == len(CASES)
+    assert len(desk.requests_as("cases")) == len(CASES)
     # Nothing is asked again; failures are no replies and wait for --retry-errors.
     assert desk.judge("cases", "cases").document["reused"] == len(CASES)
-    assert len(desk.asked("cases")) == len(CASES)
+    assert len(desk.requests_as("cases")) == len(CASES)
     assert "context length is 10 tokens" in lines["too-long"]["detail"]
 
 
@@ -133,7 +133,7 @@ def test_an_empty_reply_about_code_is_no_refusal(desk: Desk) -> None:
     desk.judge("mute", "few", strategy="codejudge")
     found = {name: (line["verdict"], line["reason"]) for name, line in desk.verdicts("mute").items()}
     assert found == {"a": ("abstain", "unparsed"), "b": ("abstain", "truncated"), "c": ("abstain", "truncated")}
-    assert len(desk.asked("mute")) == 3, "there is nothing to sum up"
+    assert len(desk.requests_as("mute")) == 3, "there is nothing to sum up"
 
 
 def test_control_tokens_are_broken_only_in_the_request(desk: Desk) -> None:
@@ -145,7 +145,7 @@ def test_control_tokens_are_broken_only_in_the_request(desk: Desk) -> None:
     assert item == (f"{tokens}completion-of-turns{tokens}",)
     desk.judge("broken", "tokens")
     desk.judge("whole", "tokens", neutralise="off")
-    (broken,), (whole,) = desk.asked("broken"), desk.asked("whole")
+    (broken,), (whole,) = desk.requests_as("broken"), desk.requests_as("whole")
     assert content(whole).count(tokens) == 6
     assert not any(token in content(broken) for token in ("<|im_end|>", "<|im_start|>", "[/INST]", "<|eot_id|>"))
     assert content(broken).replace("\u2009", "").count(tokens) == 6
@@ -162,8 +162,8 @@ def on_the_wire(desk: Desk, name: str, codes: list[str]) -> list[str]:
     """Return the codes that reached the server with changed bytes."""
     desk.add(name, [row(f"{name}{number}", "q", "r", "") | {"completion": code} for number, code in enumerate(codes)])
     desk.judge(name, name, concurrency="8")
-    bodies = b"\0".join(one.raw for one in desk.asked(name))
-    assert len(desk.asked(name)) == len(codes)
+    bodies = b"\0".join(one.raw for one in desk.requests_as(name))
+    assert len(desk.requests_as(name)) == len(codes)
     return [code for code in codes if json.dumps(code, ensure_ascii=False)[1:-1].encode() not in bodies]
 
 
@@ -184,15 +184,15 @@ def test_every_token_of_the_vocabulary_is_broken_on_the_wire(desk: Desk) -> None
         "vocabulary", [row(f"t{number}", "q", "r", "") | {"completion": text} for number, text in enumerate(texts)]
     )
     desk.judge("vocabulary", "vocabulary", concurrency="8")
-    bodies = "\0".join(content(one) for one in desk.asked("vocabulary"))
-    assert len(desk.asked("vocabulary")) == len(texts)
+    bodies = "\0".join(content(one) for one in desk.requests_as("vocabulary"))
+    assert len(desk.requests_as("vocabulary")) == len(texts)
     assert [text for text in texts if text in bodies] == []
     assert [text for text in texts if text not in bodies.replace("\u2009", "")] == []
 
 
 def test_a_prefill_is_sent_as_text_to_an_unknown_server(desk: Desk) -> None:
     said = desk.judge("words", "few", "--limit", "1", strategy="vanilla")
-    (request,) = desk.asked("words")
+    (request,) = desk.requests_as("words")
     assert [message["role"] for message in request.body["messages"]] == ["system", "user"]
     assert content(request).endswith("\n\nAnswer (Yes or No only):")
     (shown,) = desk.workbench("preview", "words", "--item", "a", "--json").document
@@ -210,10 +210,10 @@ def test_a_separate_class_is_never_incorrect(desk: Desk) -> None:
 def test_five_samples_are_a_vote_and_paid_for_once(desk: Desk) -> None:
     first = desk.judge("votes", "few", samples="5").document
     assert first["verdicts"] == {"correct": 0, "incorrect": 3, "abstain": 0, "error": 0}
-    asked = desk.asked("votes")
-    assert len(asked) == 5 * 3
-    assert len({one.raw for one in asked}) == 3, "samples differ by what is drawn, not by what is asked"
-    assert {one.body["temperature"] for one in asked} == {0.7}
+    requests_as = desk.requests_as("votes")
+    assert len(requests_as) == 5 * 3
+    assert len({one.raw for one in requests_as}) == 3, "samples differ by what is drawn, not by what is asked"
+    assert {one.body["temperature"] for one in requests_as} == {0.7}
     samples = desk.stored("sample, outcome, reason", "verdicts", "votes")
     votes = [(1, 1, None), (2, 0, None), (3, 0, None), (4, 2, "unparsed"), (5, 0, None)]
     assert [one for one in samples if one[0] > 0] == votes * 3
@@ -221,7 +221,7 @@ def test_five_samples_are_a_vote_and_paid_for_once(desk: Desk) -> None:
     assert "vote 4: abstain (unparsed)" in shown
     assert desk.judge("votes", "few", samples="5").document["reused"] == 3
     assert desk.judge("more", "few", model="votes", samples="5", parser="verifybench@1").document["state"] == "complete"
-    assert len(desk.asked("votes")) == 5 * 3
+    assert len(desk.requests_as("votes")) == 5 * 3
 
 
 def test_a_tie_abstains(desk: Desk) -> None:
@@ -245,7 +245,7 @@ def test_a_missing_key_pauses_until_it_is_set(desk: Desk, monkeypatch: pytest.Mo
     said = desk.judge("keyless", "few", api_key_env="NO_SUCH_KEY")
     assert said.code == 3
     assert "NO_SUCH_KEY, which is not set" in said.err
-    assert desk.asked("keyless") == []
+    assert desk.requests_as("keyless") == []
     monkeypatch.setenv("NO_SUCH_KEY", KEY)
     assert desk.judge("keyless", "few", api_key_env="NO_SUCH_KEY").document["verdicts"]["error"] == 0
     assert desk.judge("careless", "few", api_key_env=KEY).code == 2
@@ -302,7 +302,7 @@ def test_a_template_of_the_user(desk: Desk, tmp_path: Path, reference: str, syst
     file.write_text(TEMPLATE)
     name = f"mine-{reference}"
     desk.judge(name, "few", "--limit", "1", template=os.fspath(file), reference=reference, fence="off")
-    first, second = (one.body for one in desk.asked(name))
+    first, second = (one.body for one in desk.requests_as(name))
     assert first["messages"] == [{"role": "user", "content": "question-of-a|\ncompletion-of-a\n"}]
     assert second["messages"] == [
         {"role": "system", "content": rf"{system} \frac{{a}}{{b}} {{ question }}"},

@@ -72,15 +72,15 @@ def of_codejudge(received: Received) -> str:
 
 
 def of_search(received: Received) -> str:
-    asked = content(received)
-    if "MATCH or NOT MATCH" in asked:
+    requests_as = content(received)
+    if "MATCH or NOT MATCH" in requests_as:
         return "Both are 1.\n**MATCH**"
-    if "PASS if the test case" in asked:
+    if "PASS if the test case" in requests_as:
         return "PASS"
-    if '"expected_output": "..."' in asked:
+    if '"expected_output": "..."' in requests_as:
         mark = hashlib.sha256(received.raw).hexdigest()[:8]
         return json.dumps([{"main": {"input": f"{mark} {n}", "expected_output": "1"}} for n in range(5)])
-    return "Yes" if "Yes or No only" in asked else analysed(received)
+    return "Yes" if "Yes or No only" in requests_as else analysed(received)
 
 
 SCRIPT: dict[str, Callable[[Received], str]] = {
@@ -119,7 +119,7 @@ def judged(desk: Desk) -> Desk:
 def test_texts_are_sent_verbatim_and_the_reference_is_optional(judged: Desk, name: str) -> None:
     options, items = RUNS[name]
     seen: Counter[str] = Counter()
-    for request in judged.asked(name):
+    for request in judged.requests_as(name):
         sent = content(request)
         fence = FENCE.findall(sent)[0]
         for one in HOSTILE:
@@ -136,7 +136,7 @@ def test_texts_are_sent_verbatim_and_the_reference_is_optional(judged: Desk, nam
 
 @pytest.mark.parametrize("strategy", ["mcts", "test-cases"])
 def test_the_test_writer_sees_no_completion(judged: Desk, strategy: str) -> None:
-    sent = [content(one) for one in judged.asked(f"{strategy}/true")]
+    sent = [content(one) for one in judged.requests_as(f"{strategy}/true")]
     writing = [text for text in sent if "test case" in text and "What the execution said" not in text]
     assert len(writing) == WRITING * 2
     assert not any("completion-of-" in text for text in writing)
@@ -163,7 +163,7 @@ def test_each_call_is_made_once(judged: Desk, name: str) -> None:
         assert steps["global"] == items
         assert steps["execute"] + steps["compare"] == EXECUTING * items
         assert steps["generate"] + steps["reformat"] + steps["validate"] == WRITING * items
-    assert len(judged.asked(name)) == expected
+    assert len(judged.requests_as(name)) == expected
 
 
 @pytest.mark.parametrize("name", RUNS)
@@ -179,7 +179,7 @@ def test_messages_and_sampling_are_those_of_each_judge(judged: Desk) -> None:
         return roles, {key: received.body[key] for key in SAMPLING if key in received.body}
 
     for name, (options, _) in RUNS.items():
-        requests = judged.asked(name)
+        requests = judged.requests_as(name)
         match options["strategy"]:
             case "verifybench" | "compassverifier" | "xverify":
                 assert all(shape(one) == (["user"], GREEDY) for one in requests)
@@ -224,7 +224,7 @@ def test_a_name_keeps_its_configuration_but_not_its_limits(judged: Desk) -> None
 
 def test_the_preview_equals_the_request(judged: Desk) -> None:
     (shown,) = judged.workbench("preview", "vanilla/true", "--item", "braces", "--json").document
-    sent = [one for one in judged.asked("vanilla/true") if "question-of-braces" in content(one)]
+    sent = [one for one in judged.requests_as("vanilla/true") if "question-of-braces" in content(one)]
     assert shown["body"] == sent[0].body
     assert shown["url"] == f"{judged.server.url}/chat/completions"
     stored = judged.select("SELECT body FROM requests WHERE body = ?", sent[0].raw)

@@ -16,7 +16,7 @@ from tests.helpers import make_project, numbered
 from workbench.app.cli import root
 
 MAKES = {"import", "demo"}
-"""Commands that make a database where there is none."""
+"""Commands that create a missing database."""
 
 SAMPLE = {
     "verifier": "rules",

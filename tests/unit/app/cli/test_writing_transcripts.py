@@ -24,7 +24,7 @@ WRITES = {
     "evolve": ("--name", "grown", "--rounds", "1"),
     "refine": ("--functions", "--output", "refined.jsonl"),
 }
-"""What is said beside the model and its server."""
+"""Options in addition to the model and its server."""
 
 
 def reply(received: Received) -> str:

@@ -23,7 +23,7 @@ WROTE: dict[str, dict[str, tuple[str | None, str]]] = {
     "t": {"a1": ("base", "pf"), "a2": ("base", "pp"), "b1": ("r1", "pp"), "b2": ("r1", "pp"), "c1": ("r2", "pp")},
     "u": {"d1": ("base", "ff"), "e1": ("r1", "pp"), "e2": ("r1", "ff"), "x": (None, "pp")},
 }
-"""Problem -> solution -> who wrote it, and outcomes; each problem is moved to a data set of its own."""
+"""Problem -> solution -> its author and outcomes; each problem is moved to a separate dataset."""
 
 
 @pytest.fixture

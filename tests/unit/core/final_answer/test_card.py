@@ -23,7 +23,7 @@ from workbench.core.final_answer.card import (
 
 LONG = "The reasoning goes on without any end or result. " * 10
 PLAIN = "A line of reasoning that ends like this.\n" * 9
-"""Too long to be an answer of its own, in lines that no rule takes for one."""
+"""Too long to be an answer, in lines that no rule recognises as one."""
 
 
 BOTH = ("last_sentence", "So (B) and (J) are alike.")

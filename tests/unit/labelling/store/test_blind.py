@@ -210,7 +210,7 @@ READS: dict[str, Callable[[Project], object]] = {
     "own decisions": lambda project: AdjudicationSession(project, "amira").history(),
     "where to begin": lambda project: first_screen(project, "amira"),
 }
-"""What an annotator's app reads beside the session (History and Annotate read through the session alone)."""
+"""Queries of an annotator's app outside the session (History and Annotate use only the session)."""
 
 
 @pytest.mark.parametrize("name", READS)

@@ -21,7 +21,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
 }
 
 Found = tuple[dict[str, Any], tuple[Grade, ...]] | Refusal
-"""An item's fields and its grades, or why there is none."""
+"""An item's fields and its grades, or the rejection."""
 
 
 def read(name: str, path: Path) -> list[Found]:

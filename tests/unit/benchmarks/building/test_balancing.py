@@ -9,7 +9,7 @@ from typing import get_args
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.unit.benchmarks.building.asked import question
+from tests.unit.benchmarks.building.rule_questions import question
 from workbench.benchmarks.capping import Caps, Chosen, Question, shortage
 from workbench.benchmarks.quotas import Quotas, balance, choose, undivided
 from workbench.core.sets import Fill

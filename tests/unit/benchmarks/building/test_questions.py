@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.unit.benchmarks.building.asked import question
+from tests.unit.benchmarks.building.rule_questions import question
 from workbench.benchmarks.capping import LACKS, pick, shortage
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from tests.unit.benchmarks.building.asked import question
+from tests.unit.benchmarks.building.rule_questions import question
 from workbench.benchmarks.quotas import PAPER, Quotas, apportioned, preset, read_quotas, undivided
 from workbench.core.errors import UsageError
 from workbench.core.sets import Fill, Preset

@@ -42,7 +42,7 @@ def test_null_projects_go_through_the_commands(
             assert line["value"] in (0, 1)
     verifiers = len(null_projects.VERIFIERS)
     for table, groups in zip(null_projects.TABLES, (null_projects.SUBTYPES, null_projects.MODELS), strict=True):
-        # Of each verifier a group is a cell; a group may be the only one of its type, or have too few questions.
+        # Each group is a cell of each verifier; a group may be the only one of its type, or have too few questions.
         cells = found[f"size of p of accuracy by {table}"]["tests"]
         assert cells == found[f"null projects with any q of accuracy by {table} <= .05"]["tests"]
         assert len(groups) <= cells <= verifiers * len(groups)

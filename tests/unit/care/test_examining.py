@@ -110,7 +110,7 @@ def test_a_changed_note_is_reported(rich: Path, tmp_path: Path) -> None:
     found = rescue(tmp_path / "p.db", tmp_path / "rescued.db")
     assert (len(found.changed_labels), found.is_whole) == (1, False)
     assert any("differ from what was given" in note for note in found.notes)
-    # What was told once stands there as it can be read.
+    # The changed label is stored as it can be read.
     assert not wrong(tmp_path / "rescued.db")
 
 
@@ -141,7 +141,7 @@ def test_the_log_of_a_killed_process_is_read_and_left(rich: Path, tmp_path: Path
             (tmp_path / name).unlink()
         before = {file.name: file.read_bytes() for file in tmp_path.iterdir() if not file.name.endswith("-shm")}
         assert "p.db-wal" in before
-        # What only the log says is seen.
+        # Changes that are only in the WAL are seen.
         assert wrong(tmp_path / "p.db") == {"texts": "rescue"}
         after = {file.name: file.read_bytes() for file in tmp_path.iterdir() if not file.name.endswith("-shm")}
         assert after == before
@@ -165,5 +165,5 @@ def test_an_undecodable_schema_is_reported_as_damaged(rich: Path, tmp_path: Path
         more = [str(tmp_path / "out.db")] if words[0] in ("backup", "rescue") else []
         done = run(words[0], tmp_path / "p.db", *more, *words[1:])
         assert "Traceback" not in done.stderr, done.stderr
-        # What else stands in the list of tables is read as far as it goes.
+        # The rest of the schema table is read as far as possible.
         assert done.returncode or words == ["rescue"], words

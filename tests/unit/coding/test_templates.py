@@ -210,7 +210,7 @@ def test_rewriting_a_problem_uses_two_files_and_no_solution(
     assert [one["task_id"] for one in lines] == ["known", "bare"]
     for line in lines:
         assert (line["entry_point"], line["canonical_solution"], len(line["tests"])) == ("total", "", 6)
-    # What was written is a file of problems.
+    # The output is a file of problems.
     assert call("import", tmp_path / "q.db", tmp_path / "new.jsonl")[0] == 0
 
 

@@ -69,7 +69,7 @@ def locks(database: Path) -> list[str]:
     """Return the locks of this process on the files of a database, according to the kernel."""
     files = {f"{os.major(at.st_dev):02x}:{os.minor(at.st_dev):02x}:{at.st_ino}" for at in map(os.stat, _own(database))}
     lines = [line.split() for line in Path("/proc/locks").read_text().splitlines()]
-    # The list is read in pieces: beside others who lock and unlock, a line may come twice.
+    # /proc/locks is read in pieces: while other processes lock and unlock, a line may occur twice.
     return sorted({" ".join(words[1:]) for words in lines if files & set(words) and str(os.getpid()) in words})
 
 

@@ -224,7 +224,7 @@ def _break_off(project: Project, records: list[Record]) -> None:
     file = ImportKey(path="f", format="problems", mapping="{}")
     with import_session(project.database, "d") as session, session.file(file) as target:
         target.add(records, [])
-        # What hangs on a problem that people see isn't there yet; what hangs on a hidden one is hidden with it.
+        # Rows of visible problems do not exist yet; rows of a hidden problem are hidden with it.
         assert suite_counts(project) == {"base": 2}
         raise KeyboardInterrupt
 

@@ -286,7 +286,7 @@ def test_verdicts_can_replace_gold(project: Project, tmp_path: Path) -> None:
     few, _ = written(project, tmp_path, "pairs", verifiers=("x",), per_question=8)
     assert len({line["chosen_id"] for line in few}) == len({line["rejected_id"] for line in few}) == 8
     assert few == found[:8]
-    # Of several each has to say so.
+    # Each of several verifiers has to accept.
     both, _ = written(project, tmp_path, "pairs", verifiers=("x", "y"), per_question=999)
     assert {line["chosen_id"] for line in both} == {f"n{n}" for n in range(7)}
     assert {line["rejected_id"] for line in both} == {f"n{n}" for n in range(8, 18)}

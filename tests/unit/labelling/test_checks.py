@@ -339,7 +339,7 @@ def test_too_many_wrong_checks_pause_in_the_same_transaction(project: Project) -
     (score,) = checks.report(project)
     assert (score.paused, score.why) == (True, "1 of 2 checks right, below 70%")
     people.resume(project, "amira")
-    # What was answered before is not held against them: one more wrong answer is only the first.
+    # Earlier answers no longer count: another wrong answer is only the first.
     at_work.submit(at_work.open(1), Answer(verdict="incorrect", note="again"))
     assert at_work.paused() == ""
     assert following(at_work).completion in (3, 4, 5, 6)

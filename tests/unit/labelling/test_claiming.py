@@ -71,7 +71,7 @@ def test_quotas_and_caps_hold_for_any_annotators_and_items(data: st.DataObject) 
         ids = {session.person.id: name for name, session in sessions.items()}
         assert all(len(held) == len(set(held)) <= per_item for held in found.values())
         assert all(done[person] <= caps.get(name, items) for person, name in ids.items())
-        # What is not done is left because of a cap alone.
+        # Items are left over only because of a cap.
         free = [person for person, name in ids.items() if name not in caps or done[person] < caps[name]]
         for item_id in range(1, items + 1):
             held = found.get(item_id, [])

@@ -473,7 +473,7 @@ def test_a_database_that_was_not_closed_is_read_with_its_log(home: Project, othe
     (copied / "p.db-shm").unlink()
     before = {file: file.read_bytes() for file in copied.iterdir()}
     assert taken(merge(home, copied / "p.db", whole=True)) == (1, 0, [])
-    # SQLite makes the index of the log anew.
+    # SQLite rebuilds the index of the WAL.
     assert {file: file.read_bytes() for file in before} == before
 
 

@@ -59,7 +59,7 @@ def in_turn(*answers: str | Scripted) -> Callable[[Received], str | Scripted]:
 @contextmanager
 def no_descriptor_left() -> Iterator[None]:
     """While inside, this process can open nothing more."""
-    # What the collector would close meanwhile.
+    # Descriptors that the garbage collector would close during the test.
     gc.collect()
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
     held = [os.open(os.devnull, os.O_RDONLY)]

@@ -91,7 +91,7 @@ async def received_of(chat: Chat = CHAT, **options: str) -> Received:
 def test_models_without_chat_use_the_responses_api(model: str, is_one: bool) -> None:
     for name in ("openai", "azure"):
         assert (profile_for_model(name, model).dialect == "openai-responses") == is_one
-    # Who sells others' models has a chat for each.
+    # Resellers of models offer chat for each of them.
     assert profile_for_model("openrouter", f"openai/{model}").dialect == "openai-chat"
     assert profile_for_model("openai", model, "chat").dialect == "openai-chat"
     assert profile_for_model("openai-compatible", model, "responses").dialect == "openai-responses"

@@ -139,7 +139,7 @@ def cell_tests(items: Sequence[Judged], protocol: str, *, within_types: bool) ->
         alone = {group for group in groups if several[group] == 1}
         for group in alone if len(groups) > 1 else ():
             twins = alone if len(alone) == len(groups) == 2 else {group}
-            # Of two groups that are all there is, the test is that of the first.
+            # If there are only two groups, the test is that of the first.
             found[group] = Permuted(by_chance(own, min(twins), protocol), frozenset(twins), scope)
     return found
 

@@ -208,7 +208,7 @@ def test_notes_name_who_beats_the_baseline_and_the_detectable_effect(project: Pr
     constant, power, *others = accuracy(project).notes
     assert constant.startswith("always-incorrect is right on 62.5 % of items")
     assert "3 of 3 verifiers are right more often on the items of both, 3 significantly" in constant
-    # Of the 60 items both have judged, good is wrong on two.
+    # Good is wrong on two of the 60 items that both have judged.
     assert power == (
         "half and good, the most accurate, differ in who is right on 3.3 % of 60 items. Too few questions, or too few "
         "on which they differ, to compute the minimum detectable effect."

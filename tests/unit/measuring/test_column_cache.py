@@ -59,7 +59,7 @@ def test_the_oldest_entries_are_evicted_and_recomputed_on_demand() -> None:
     assert held.bytes == 200
     get("b")
     assert made == ["a", "b", "c", "b"]
-    # What is too large for the bound is kept alone: it has just been asked for.
+    # An entry larger than the limit is kept alone, because it was just requested.
     get("large", 1000)
     get("large", 1000)
     assert made[4:] == ["large"]

@@ -211,7 +211,7 @@ def test_groups_compare_the_verifiers_on_their_items(project: Project, tmp_path:
     typed = make_project(tmp_path / "typed", rows)
     draw = random.Random(2)
     for name, share in (("one", 0.2), ("other", 0.6)):
-        # Completions of one question are judged alike.
+        # Completions of one question get equal verdicts.
         alike = [int(draw.random() < share) for _ in range(40)]
         add_run(typed, name, {item: OutcomeCode(alike[(item - 1) // 3]).outcome for item in range(1, 121)})
     for by, values in (("type", ["A", "B", "untyped"]), ("subtype", ["A1", "A2", "B5", "untyped"])):

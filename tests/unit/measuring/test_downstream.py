@@ -246,7 +246,7 @@ def sampled(tmp_path: Path) -> Project:
         for sample, sign in enumerate(signs)
     ]
     project = make_project(tmp_path, rows)
-    # Of the judge's verdicts on the first question the second is undecided, the third an error.
+    # Of the judge's verdicts on the first question the second is undecided and the third an error.
     said = {item: OutcomeCode(int(row["gold"] is True)).outcome for item, row in enumerate(rows, 1)}
     add_run(project, "judge", {**said, 2: Outcome.ABSTAIN, 3: Outcome.ERROR})
     return project
@@ -323,7 +323,7 @@ def test_unknown_models_and_duplicate_scores_are_rejected(sampled: Project, tmp_
         (7, "model"),
         (8, "verifier"),
     ]
-    # What was refused is no average either.
+    # Rejected scores are not averaged.
     assert {one.model for one in report.averages} == {"new"}
     assert report.lines == 3
 

@@ -35,7 +35,7 @@ def project(tmp_path: Path) -> Project:
     project = make_project(tmp_path, rows)
     add_run(project, "good", {n: OutcomeCode(n % 2).outcome for n in range(1, ITEMS + 2)})
     add_run(project, "fair", {n: OutcomeCode(n % 3 == 0).outcome for n in range(1, ITEMS + 2)})
-    # What it says where there is no gold measures nothing either.
+    # Verdicts on items without gold measure nothing either.
     add_run(project, "down", dict.fromkeys(range(1, ITEMS + 1), Outcome.ERROR) | {ITEMS + 1: Outcome.CORRECT})
     return project
 

@@ -112,7 +112,7 @@ def test_batched_replies_are_reused_by_single_calls(runs: HereRunner, openai: Ba
     runs.claim()
     again = runs.work(start(runs.project, JUDGE, openai.options(parser="verifybench@1"), "again").run)
     assert again.usage is not None
-    # What failed is asked for by itself; nothing else.
+    # Only failed calls are repeated.
     assert openai.calls.total() - asked == (again.verdicts or {})["error"] < 10 < again.usage.reused
 
 

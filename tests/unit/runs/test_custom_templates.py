@@ -86,7 +86,7 @@ def test_a_draft_starts_with_the_template_of_the_verifier(
     assert 'id = "my-judge-2"' in found.text
     assert (found.file, found.stored) == ("my-judge-2.toml", None)
     assert shape_of(found.text, found.file).calls >= 1
-    # What is begun with ours asks what ours asks.
+    # A copy of a built-in template sends the same requests.
     ours = preview(project, KIND, SERVER, found, 1)
     assert save_template(project, found, found.file) == found.file
     assert [msgspec.json.decode(one.body) for one in ours]

@@ -64,7 +64,7 @@ def test_stored_replies_are_reused(project: Project, server: ScriptedServer) -> 
     first = planned(project, server, "P1", "P4")
     assert first.calls == first.probes + first.companions == 6 * (10 + 9) + 12
     report = run(project, first)
-    # The control of a question is asked about in one request; so is each probe.
+    # The control of a question takes one request, and so does each probe.
     assert report.calls == len(server.received) == len({one.raw for one in server.received}) <= first.calls
     again = probed(project, server, "P1", "P4")
     assert (again.calls, len(server.received)) == (0, report.calls)

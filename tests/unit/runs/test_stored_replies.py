@@ -91,7 +91,7 @@ def test_asking_again_retracts_verdicts_and_keeps_stored_replies(runs: HereRunne
         )
         assert runs.ask_again(server.url, "b").verdicts == ALL_NO
         assert len(server.received) == 2 * ITEMS + 2
-        # What was asked last is what is stored; earlier replies stay with the verdicts that rest on them.
+        # The latest reply is the stored one; earlier replies stay with the verdicts based on them.
         assert runs.start(server.url, "c").verdicts == ALL_NO
         assert len(server.received) == 2 * ITEMS + 2
         assert runs.sql("SELECT count(*) FROM verdict_calls WHERE run_id = ?", first.run) == [(ITEMS,)]

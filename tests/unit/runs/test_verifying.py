@@ -169,7 +169,7 @@ def test_killed_runners_lose_and_repeat_nothing(project: Project, tmp_path: Path
         info = start(project, "slow", {"journal": str(journal)})
         kill(until_writing(project, info.run, ITEMS))
         asked = journal.read_text().split("\n")
-        # Nothing that was stored before the runner began was asked again; nothing stored was lost.
+        # No request stored before the runner started was repeated, and nothing stored was lost.
         assert not kept & {int(item) for item in asked[read:] if item}
         assert kept < stored(project, info.run)
         kept, read = stored(project, info.run), len(asked) - 1

@@ -75,7 +75,7 @@ def test_published_averages_are_micro_means_of_the_types(sizes: tuple[int, ...],
     place = np.concatenate([np.arange(size) for size in sizes])
     right = np.repeat([round(size * figure / 100) for size, figure in zip(sizes, figures, strict=False)], sizes)
     gold = (np.arange(len(group)) % 3 == 0).astype(np.int8)
-    # What isn't right is a verdict that could not be read: an error under the strict protocol.
+    # Unreadable verdicts are not right: they are errors under the strict protocol.
     outcome = np.where(place < right, gold, OutcomeCode.ABSTAIN).astype(np.int8)
     columns = AccuracyColumns(
         outcome=outcome, gold=gold, question=np.arange(len(group)), group=group, names=tuple(TYPES)

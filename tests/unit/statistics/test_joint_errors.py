@@ -39,7 +39,7 @@ def repeated(*cells: tuple[int, int, int, int]) -> Rows:
 
 
 def test_worked_by_hand() -> None:
-    # Of incorrect ones both accept 3, A alone 2, B alone 1; of correct ones both refuse 4, A alone 1.
+    # Of the incorrect ones both accept 3, only A 2, only B 1; of the correct ones both reject 4, only A 1.
     found = pair(
         repeated((1, 1, 0, 3), (1, 0, 0, 2), (0, 1, 0, 1), (0, 0, 0, 14), (0, 0, 1, 4), (0, 1, 1, 1), (1, 1, 1, 5))
     )

@@ -135,7 +135,7 @@ def test_completions_that_go_together_make_it_less_sure() -> None:
     gold, truth, predicted, question = drawn(8)
     together = question // 4
     for place in range(0, len(gold), 4):
-        # All of a question are labelled and right, or not, alike.
+        # Labels of a question are either all right or all wrong.
         truth[place : place + 4] = gold[place] if place < 800 else -1
         predicted[place : place + 4] = predicted[place]
     alone, clustered = estimate_share(truth, predicted, question), estimate_share(truth, predicted, together)
@@ -247,7 +247,7 @@ def test_a_stratum_of_few_labels_makes_an_interval_as_wide_as_these_are_few(
             truth[known] = gold[known]
         low, high = ends(estimate_share(truth, predicted, np.arange(len(stratum)), stratum).ci)
         held += low <= share <= high
-    assert held / 500 >= 0.93  # .85 and .92 where all labels are taken to tell alike
+    assert held / 500 >= 0.93  # .85 and .92 if all labels are weighted equally
 
 
 def test_predictions_of_one_giant_question_without_labels_are_left_aside() -> None:
@@ -265,7 +265,7 @@ def test_strata_correct_a_mix_that_differs() -> None:
     stratum = generator.integers(2, size=20_000)
     gold = (generator.random(20_000) < np.where(stratum == 1, 0.95, 0.6)).astype(int)
     predicted = np.where(generator.random(20_000) < 0.9, gold, 1 - gold).astype(float)
-    # Of the easy kind four times as many are labelled.
+    # Four times as many of the easy kind are labelled.
     known = generator.random(20_000) < np.where(stratum == 1, 0.2, 0.05)
     truth = np.where(known, gold, -1)
     plain, stratified = (estimate_share(truth, predicted, np.arange(20_000), strata) for strata in (None, stratum))

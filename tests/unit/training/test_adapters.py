@@ -201,7 +201,7 @@ def test_a_stack_calls_its_judge_only_for_deferred_items(
         Case("2", r"\boxed{2}"),
         Case("2", r"good \boxed{3}"),
         Case("2", r"\boxed{4}"),
-        # The first reference that is right is the last that is asked about.
+        # The first correct reference is the last one that is compared.
         Case(["seventeen", "3", "4"], r"good \boxed{5}"),
     ]
     journal = database.with_name("calls.db")

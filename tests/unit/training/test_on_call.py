@@ -70,7 +70,7 @@ def test_a_stack_sends_its_judge_only_deferred_items(project: Project) -> None:
             assert (verdict["score"], len(model.received)) == (1.0, 2)
         assert counts(project.path.with_suffix(".rewards.db")) == (2, "complete")
         assert list(runs.every(project.database.reader())) == []
-        # What was answered is not asked again by who comes after.
+        # Answered calls are not repeated by later processes.
         with pickle.loads(pickle.dumps(reward)) as copy:
             assert copy(prompts=["q"], completions=[texts[2]], answer=["2"]) == [0.0]
         assert len(model.received) == 2

@@ -104,7 +104,7 @@ def test_each_reply_and_each_failure_has_its_verdict(desk: Desk) -> None:
         name: expected for name, (_, _, expected) in CASES.items()
     }
     assert len(desk.requests_as("cases")) == len(CASES)
-    # Nothing is asked again; failures are no replies and wait for --retry-errors.
+    # No request is repeated; failures have no stored reply and need --retry-errors.
     assert desk.judge("cases", "cases").document["reused"] == len(CASES)
     assert len(desk.requests_as("cases")) == len(CASES)
     assert "context length is 10 tokens" in lines["too-long"]["detail"]

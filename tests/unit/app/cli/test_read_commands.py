@@ -77,7 +77,7 @@ def everything(folder: Path) -> dict[str, bytes | None]:
 
 @pytest.fixture
 def call(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Call:
-    # What doctor does elsewhere takes seconds.
+    # The other checks of doctor take seconds.
     monkeypatch.setattr("workbench.care.backups.check_sandbox", list)
     return in_process(monkeypatch, capfd)
 

@@ -42,7 +42,7 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CommandInput]:
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    # What doctor does elsewhere takes seconds.
+    # The other checks of doctor take seconds.
     monkeypatch.setattr("workbench.care.backups.check_sandbox", list)
 
 

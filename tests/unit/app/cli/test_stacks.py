@@ -57,7 +57,7 @@ def test_a_stack_that_is_named(database: str) -> None:
 
 
 def test_the_stages_of_a_stack_sum_up(database: str) -> None:
-    # What the rules accept is right; what they leave, the judge gets right but for the odd ones of its errors.
+    # Verdicts of the rules are right; the judge is right on the deferred items, except for its odd errors.
     found = document(database, "--stages", "rules:correct, exact")
     assert found["figures"]["accuracy"] == pytest.approx(110 / 120)
     assert found["alone"][1]["against"]["difference"] == pytest.approx(10 / 120)

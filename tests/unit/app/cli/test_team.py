@@ -62,7 +62,7 @@ def test_an_unknown_name_is_added_only_on_request(
     run("assign", database, *words)
     assert asked.call_args_list == [call("Nobody is called chen here yet. Add them?")] * 2
     assert run(*people).stdout == before + "chen    annotator\n"
-    # Who is there is not asked for.
+    # Existing annotators are not asked for.
     run("assign", database, *words)
     assert asked.call_count == 2
 

@@ -126,7 +126,7 @@ async def test_a_key_in_flight_when_the_page_closes_is_not_lost(project: Project
     async with served(project, real_app(project.path)) as address, sign_in(project, address, "ann") as client:
         for count in range(1, 4):
             async with tab(client, address) as page:
-                # What the window before held is still claimed when this one has not opened yet.
+                # Items of the previous window are still claimed if this one has not opened yet.
                 await page.wait_for("Question number")
                 await at_hand(project, "ann")
                 await page.be_still()

@@ -109,7 +109,7 @@ def test_abstentions_do_not_affect_the_choice_of_fully_voted_rows(tmp_path: Path
 
 
 def test_a_queue_is_divided_by_largest_remainders_and_is_the_same_everywhere(tmp_path: Path) -> None:
-    # Of every three items two are of the first source.
+    # Two of every three items are from the first source.
     project = voted(tmp_path, ["++---" if number % 2 == 0 or number % 4 == 1 else "+++++" for number in range(40)])
     report = build_hard(project, HardOptions(judges=FIVE, annotate=7))
 
@@ -132,7 +132,7 @@ def test_strata_may_share_evenly_and_the_set_goes_on_as_its_queue(tmp_path: Path
     )
     assert drawn_of(project, "hard-queue") == [3, 4]
     say(project, *((item, person, "+") for item in queued(project) for person in ("amira", "ben")))
-    # What is not said is what the queue was frozen with.
+    # Omitted options default to those the queue was frozen with.
     final = build_hard(project, HardOptions(final=4))
     assert [(one.name, one.quota, one.taken) for one in final.strata] == [("logic/y", 2, 2), ("math/x", 2, 2)]
     assert drawn_of(project, "hard") == [2, 2]
@@ -253,7 +253,7 @@ def test_the_judges_are_marked_and_their_flips_counted(tmp_path: Path) -> None:
 
     add_later_run(project, "a", "-++++++?++")
     flips = {one.judge: one for one in set_detail(project, "hard-queue").flips}
-    # Of c0, c1, c7, c8 and c9 it said + - + - -, then - + ? + +.
+    # It judged c0, c1, c7, c8 and c9 first as + - + - -, then as - + ? + +.
     assert (flips["a"].later, flips["a"].both, flips["a"].flipped, flips["a"].rate) == (6, 4, 4, 1.0)
     assert (flips["b"].later, flips["b"].rate) == (None, None)
 

@@ -102,7 +102,7 @@ def test_no_request_is_repeated(project: Project, server: ScriptedServer) -> Non
     again = propose(project, server)
     assert (again.asked, again.run, again.proposed) == (0, first.run, first.proposed)
     assert len(server.received) == 5
-    # Another name has proposals of its own, from the same replies.
+    # Another name has separate proposals, from the same replies.
     other = propose(project, server, name="other", untyped_only=True)
     assert (other.asked, len(server.received)) == (4, 5)
 

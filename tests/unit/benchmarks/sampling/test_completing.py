@@ -180,7 +180,7 @@ def test_a_server_that_waits_holds_up_no_other_model(project: Project) -> None:
             return Scripted(body=chat_reply("late"), hold=slow_may)
         quick += 1
         if quick == 5:
-            # All others are asked while the slow one has answered nothing.
+            # The other models are called before the slow one has answered.
             others.set()
             slow_may.set()
         return "soon"
@@ -193,7 +193,7 @@ def test_a_server_that_waits_holds_up_no_other_model(project: Project) -> None:
 
 
 def test_a_late_reply_keeps_its_place(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    # What could be stored is looked for between any two replies.
+    # Storable completions are looked for between any two replies.
     monkeypatch.setattr(session, "POLL_S", 0.0)
     last = threading.Event()
 
@@ -341,7 +341,7 @@ def test_no_completion_joins_while_an_import_runs(project: Project, begins: str)
             carry_out(project, plan(project, there.url, {"a": ""}))
         with project.database.write() as connection:
             connection.execute("DELETE FROM imports")
-        # Nothing is asked that could not be stored.
+        # No request is sent whose reply could not be stored.
         assert (len(there.received) == 0) is (begins == "before")
         begins = ""
         assert carry_out(project, plan(project, there.url, {"a": ""})).written == 5

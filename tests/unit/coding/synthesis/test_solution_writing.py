@@ -109,7 +109,7 @@ def test_rounds_go_on_until_a_problem_has_k_scores(project: Project, server: Scr
     assert (double.scores, double.reached, double.rounds) == ((1.0,), False, 4)
     assert (double.written, double.repeated) == (4, 4)
     assert len(server.received) == 2 * 2 + 4 * 2
-    # Of one problem the reference is among the solutions; of the other it becomes one.
+    # One problem has its reference among the solutions; for the other it is added.
     assert report.imported == 6 + 1
 
 

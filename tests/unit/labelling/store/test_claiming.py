@@ -124,7 +124,7 @@ def test_queue_queries_scan_no_table(project: Project, query: str) -> None:
     connection: sqlite3.Connection = project.database.reader()
     plan = [row[3] for row in connection.execute("EXPLAIN QUERY PLAN " + query, values)]
     scanned = [step for step in plan if step.startswith("SCAN") and "json_each" not in step]
-    # What is scanned is the result of a subquery, never a table of more than a few rows.
+    # Only results of subqueries are scanned, never a table of more than a few rows.
     few = ("SCAN barred", "SCAN (subquery-2)", "SCAN (subquery-1)", "SCAN datasets")
     assert all(step in few for step in scanned), plan
     assert not [step for step in plan if "ORDER BY" in step], plan

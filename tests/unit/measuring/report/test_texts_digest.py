@@ -35,7 +35,7 @@ def test_repetitions_are_those_of_one_question(tmp_path: Path) -> None:
     with closing(make_project(tmp_path, numbered(20))) as project:
         with project.database.write() as connection:
             connection.execute("UPDATE completions SET question_id = 1 WHERE id < 9")
-            # Of question 1 three alike and two alike; one more that is like them belongs to another question.
+            # Question 1 has three equal and two equal completions; another equal one belongs to another question.
             connection.execute("UPDATE completions SET hash = x'%s' WHERE id IN (2, 3, 7, 15)" % ("ab" * 16))
             connection.execute("UPDATE completions SET hash = x'%s' WHERE id IN (4, 8)" % ("cd" * 16))
         reader = project.database.reader()

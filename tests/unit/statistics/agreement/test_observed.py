@@ -23,7 +23,7 @@ def test_two_people_golden_values(table: list[list[int]], expected: float) -> No
 
 
 def test_it_is_the_mean_over_items_of_the_share_of_agreeing_pairs() -> None:
-    # Three alike: 1. Two of three alike: 1/3. A single label does not count.
+    # Three equal labels: 1. Two of three: 1/3. A single label does not count.
     cells = [(0, 0, 1), (0, 1, 1), (0, 2, 1), (1, 0, 0), (1, 1, 0), (1, 2, 1), (2, 0, 0)]
     assert observed(of_cells(cells, 3, 3, 2)) == pytest.approx((1 + 1 / 3) / 2)
 

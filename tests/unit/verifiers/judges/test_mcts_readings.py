@@ -63,7 +63,7 @@ def test_the_recomputation_detects_changes(place: tuple[Any, ...], value: object
     assert changed >= (1 if place == ("g",) else 4), "the answer of another g may be the same"
 
 
-# What the defaults are: what the paper's symbols say.
+# The defaults follow the symbols of the paper.
 
 
 def test_defaults_are_h_of_the_item_and_the_terminal_reward() -> None:
@@ -92,7 +92,7 @@ def test_simulated_steps_may_be_nodes() -> None:
     assert coin.counts["analyse"] < 60, "what was simulated once is not asked again on the way through it"
 
 
-# What a trajectory is held against.
+# The reference for the reward of a trajectory.
 
 
 def test_execution_is_the_former_name_simulated() -> None:

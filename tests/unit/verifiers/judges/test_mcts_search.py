@@ -270,7 +270,7 @@ def test_more_rollouts_reuse_the_calls_of_fewer(more: dict[str, str]) -> None:
     assert sent[0] <= sent[1], "a sweep pays only for what is new"
 
 
-# What can't be read, and what isn't there.
+# Unparsed and missing replies.
 
 
 def test_without_tests_only_positive_reasoning_is_rewarded() -> None:

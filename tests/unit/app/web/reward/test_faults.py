@@ -100,7 +100,7 @@ def test_a_terminated_server_does_not_wait_for_disk_space(disk: SmallDisk, tmp_p
             assert asyncio.run(post_reward(server.port, json.dumps(item("a")).encode())).status == 200
             answered = "a"
             for text in "bcdefg":
-                # What was stored before may give room back yet, as its log does.
+                # Stored data may still free some space, for example a checkpointed log.
                 disk.fill()
                 answered += text
                 answer = asyncio.run(post_reward(server.port, json.dumps(item(text)).encode()))

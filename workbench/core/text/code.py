@@ -87,7 +87,7 @@ MOST_LINES: Final = 2_000
 """Most lines of a compared text: the time is quadratic."""
 _MAX_LINE: Final = 2_000  # Most characters of a line whose words are compared.
 _MIN_SIMILARITY: Final = 0.4  # Least share of common words of two lines that count as one changed line.
-_MAX_BLOCK_PAIRS: Final = 4_000  # Most pairs of lines in a block for which the most similar ones are searched.
+_MAX_BLOCK_PAIRS: Final = 4_000  # Most pairs of lines in a block for which similar ones are searched.
 _WORD = re.compile(r"\w+|\s+|[^\w\s]")
 
 
@@ -149,46 +149,29 @@ def _diff_line(old: Sequence[str], new: Sequence[str], left: int | None, right: 
 def _pair_lines(
     old: Sequence[str], new: Sequence[str], left: range, right: range
 ) -> Iterator[tuple[int | None, int | None]]:
-    together = _most_similar_pairs(old, new, left, right) if len(left) * len(right) <= _MAX_BLOCK_PAIRS else []
-    at_left, at_right = left.start, right.start
-    for first, second in [*together, (left.stop, right.stop)]:
-        yield from ((line, None) for line in range(at_left, first))
-        yield from ((None, line) for line in range(at_right, second))
-        if first < left.stop:
-            yield first, second
-        at_left, at_right = first + 1, second + 1
-
-
-def _most_similar_pairs(old: Sequence[str], new: Sequence[str], left: range, right: range) -> list[tuple[int, int]]:
-    words = [_words(new[line]) for line in right]
-    gains = [[_similarity(one, other) for other in words] for one in (_words(old[line]) for line in left)]
-    best = [[0.0] * (len(right) + 1) for _ in range(len(left) + 1)]
-    for row in reversed(range(len(left))):
-        for column in reversed(range(len(right))):
-            taken = gains[row][column] + best[row + 1][column + 1] if gains[row][column] else 0.0
-            best[row][column] = max(taken, best[row + 1][column], best[row][column + 1])
-    pairs: list[tuple[int, int]] = []
-    row = column = 0
-    while row < len(left) and column < len(right):
-        if gains[row][column] and best[row][column] == gains[row][column] + best[row + 1][column + 1]:
-            pairs.append((left[row], right[column]))
-            row, column = row + 1, column + 1
-        elif best[row][column] == best[row + 1][column]:
-            row += 1
+    """Pair each line of a block with the first similar one after the last pair, unless the block is large."""
+    words = [_words(new[line]) for line in right] if len(left) * len(right) <= _MAX_BLOCK_PAIRS else []
+    at = 0
+    for line in left:
+        one = _words(old[line])
+        match = next((place for place in range(at, len(words)) if _are_similar(one, words[place])), None)
+        if match is None:
+            yield line, None
         else:
-            column += 1
-    return pairs
+            yield from ((None, right[place]) for place in range(at, match))
+            yield line, right[match]
+            at = match + 1
+    yield from ((None, other) for other in right[at:])
 
 
 def _words(line: str) -> Counter[str]:
     return Counter(_WORD.findall(line[:_MAX_LINE]))
 
 
-def _similarity(one: Counter[str], other: Counter[str]) -> float:
+def _are_similar(one: Counter[str], other: Counter[str]) -> bool:
     inked = [sum(count for word, count in words.items() if not word.isspace()) for words in (one, other)]
     common = sum(count for word, count in (one & other).items() if not word.isspace())
-    share = 2 * common / sum(inked) if sum(inked) else 0.0
-    return share if share >= _MIN_SIMILARITY else 0.0
+    return common > 0 and 2 * common / sum(inked) >= _MIN_SIMILARITY
 
 
 def _differing_parts(left: str, right: str) -> tuple[tuple[Stretch, ...], tuple[Stretch, ...]]:

@@ -22,8 +22,6 @@ from workbench.core.text.math import FRAME, render_math
 
 DISPLAY_INDENT = "    "
 """The indentation of display math."""
-REPEATED = 10
-"""Number of equal consecutive lines that are shown as one; fewer may be rows of a matrix."""
 LINE_BREAK = re.compile(r"\r\n|\r|\n")
 _FENCE = re.compile(r"[ ]{0,8}(`{3,}|~{3,})[ \t]*([\w+#.-]*)[^`\n]*$")
 _HEADING = re.compile(r"\s{0,3}#{1,6}[ \t]+")
@@ -127,37 +125,7 @@ def _prose_lines(text: str, lines: list[SourceLine], answer: Answer) -> Iterator
                     rows.append(TableLine(row.start, row.end, _fragment_pieces(text, row)))
                 yield from table_lines(text, rows, answer)
                 continue
-        repeated = _take_repeated(text, line, waiting)
-        if repeated is None:
-            yield from _prose_line(text, line, answer)
-        else:
-            yield _repeated_line(text, line, *repeated, answer)
-
-
-def _repeated_line(text: str, line: Prose, count: int, end: int, answer: Answer) -> RenderedLine:
-    pieces = _inline_pieces(text, line)
-    if answer is not None and answer[1] > line.end:
-        pieces = [piece._replace(end=max(piece.end, end), literal=False) for piece in pieces]
-    return to_line([*pieces, Piece(f"  ⋯ {count} equal lines", "dim", end, end)], (line.start, end), answer)
-
-
-def _take_repeated(text: str, line: Prose, waiting: deque[Prose]) -> tuple[int, int] | None:
-    content = text[line.start : line.end].strip()
-    if not content:
-        return None
-    count, equal_up_to = 1, 0
-    for ahead, other in enumerate(waiting, 1):
-        shown = text[other.start : other.end].strip()
-        if shown == content:
-            count, equal_up_to = count + 1, ahead
-        elif shown:
-            break
-    if count < REPEATED:
-        return None
-    end = line.end
-    for _ in range(equal_up_to):
-        end = waiting.popleft().end
-    return count, end
+        yield from _prose_line(text, line, answer)
 
 
 def _logical_lines(text: str, lines: list[SourceLine]) -> Iterator[Prose]:

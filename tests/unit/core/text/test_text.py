@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.core.text import markdown
 from workbench.core.text.document import RenderedText
 from workbench.core.text.markdown import render, render_raw
 
@@ -160,14 +159,6 @@ def test_a_block_that_is_never_closed_is_not_hidden() -> None:
     assert lines(render("<think>\nstill thinking")) == ["<think>", "still thinking"]
 
 
-def test_repeated_lines_are_one_line_in_the_rendered_view_only() -> None:
-    text = "start\n" + "the same\n\n" * 37 + "end"
-    rendered = render(text)
-    assert lines(rendered) == ["start", "the same  ⋯ 37 equal lines", "", "end"]
-    assert rendered.lines[1].source == (6, text.rindex("the same") + 8)
-    assert len(render_raw(text).lines) == 76
-
-
 def test_the_answer_is_marked_by_style_and_sign() -> None:
     text = "first\nthe answer is 42, yes"
     at = text.index("42")
@@ -213,9 +204,7 @@ def test_raw_lines_are_the_text() -> None:
 
 @given(PROSE)
 def test_prose_loses_no_backslash_underscore_or_digit(text: str) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(markdown, "REPEATED", 10**9)
-        shown = render(text).text
+    shown = render(text).text
     for character in "_\\1ab":
         assert shown.count(character) == text.count(character)
 
@@ -261,8 +250,7 @@ def test_hostile_texts_take_linear_time(text: str) -> None:
 
 
 @pytest.mark.real_data
-def test_real_texts_lose_no_digit(real_rows: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(markdown, "REPEATED", 10**9)
+def test_real_texts_lose_no_digit(real_rows: list[dict[str, Any]]) -> None:
     for row in real_rows:
         for field in ("question", "answer", "completion"):
             text = row[field]

@@ -264,8 +264,6 @@ def probe_text(report: ProbeReport) -> str:
         f"probe suite {report.suite}, seed {report.seed}, {counted(report.rows, 'question')} "
         f"({report.control.real:,} with a real right completion)"
     )
-    if report.at:
-        head += f"\njudged by the reward server {inert(report.at)}"
     return "\n".join([head, "", table, *_probe_details(report)]) + "\n"
 
 

@@ -12,7 +12,6 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from msgspec import Struct, structs
@@ -219,7 +218,6 @@ def plan(
     seed: int = 0,
     workers: int | None = None,
     trust: bool = False,
-    here: bool = True,
 ) -> ProbingPlan:
     """Draw the questions and count the completions to judge; nothing is judged or stored yet.
 
@@ -233,7 +231,6 @@ def plan(
         seed: The same seed gives the same probes, byte for byte.
         workers: Worker processes; one a core by default.
         trust: Whether the user approves the servers and the template.
-        here: Whether this process judges; else it calls no server, and nothing needs approval.
 
     Raises:
         UsageError: There is no such kind, option, family or field; or there are no questions.
@@ -249,8 +246,7 @@ def plan(
         raise UsageError(
             f"{chosen.name!r} runs programs, but probes are plain texts.", "Choose one that compares texts."
         )
-    if here:
-        require_trust(project, verifier, chosen.options, accept=trust or chosen.own)
+    require_trust(project, verifier, chosen.options, accept=trust or chosen.own)
     questions = stored.questions(project.database.reader(), selection)
     rows = stored.base_rows(project.database, selection, draw_balanced(questions, limit, seed))
     if not rows:
@@ -259,7 +255,7 @@ def plan(
     made = sum(probe.completion is not None for probe in probes(rows, wanted, seed, classes))
     beside = sum(1 for _ in companions(rows, wanted))
     calls = None
-    if here and verifier.isolation == "served":
+    if verifier.isolation == "served":
         calls = math.ceil((made + beside) * cast("ServedVerifier", verifier).calls_per_item())
     return ProbingPlan(
         name=chosen.name,
@@ -283,18 +279,7 @@ def _classes(kind: str, verifier: AnyVerifier) -> frozenset[VerifierClass]:
     return _JUDGE if verifier.isolation == "served" and not isinstance(verifier, Stack) else EVERY_CLASS
 
 
-Judging = Callable[[Iterable[Subject], Collector], int]
-"""Judges probes, controls and carriers; returns the number of calls sent to model servers."""
-
-
-def run(
-    project: Project,
-    planned: ProbingPlan,
-    watch: Watch | None = None,
-    judge: Judging | None = None,
-    *,
-    at: str | None = None,
-) -> ProbeReport:
+def run(project: Project, planned: ProbingPlan, watch: Watch | None = None) -> ProbeReport:
     """Judge the probes and their companions, and store the report.
 
     Items, gold labels and accuracy don't change.
@@ -302,8 +287,6 @@ def run(
     Args:
         watch: Called with the number of judged completions, of ``probes + companions``, and after Ctrl-C the number of
             calls that are still awaited (else None).
-        judge: The function that judges; by default this process judges, or calls the verifier's servers.
-        at: The server's address for the report, if another process judges.
 
     Raises:
         UsageError: The name is bound to another configuration.
@@ -315,8 +298,8 @@ def run(
     began = time.monotonic()
     with project.database.write() as connection:
         bound = bind(connection, planned.name, planned.verifier, planned.options)
-    collector, judge = Collector(watch), judge or partial(_judge, project, planned)
-    calls = judge(companions(planned.rows, planned.families), collector)
+    collector = Collector(watch)
+    calls = _judge(project, planned, companions(planned.rows, planned.families), collector)
     # If the carrier alone is accepted, an accepted payload proves nothing.
     bare = {
         one.subject.row.question_id
@@ -324,10 +307,8 @@ def run(
         if _companion_role(one) == "carrier" and one.verdict.outcome is Outcome.CORRECT
     }
     rows = [row if row.question_id in bare else structs.replace(row, carrier=row.wrong) for row in planned.rows]
-    calls += judge(probes(rows, planned.families, planned.seed, planned.classes), collector)
+    calls += _judge(project, planned, probes(rows, planned.families, planned.seed, planned.classes), collector)
     made = report(planned, collector, calls=calls, seconds=time.monotonic() - began, created_at=now())
-    if at is not None:
-        made = structs.replace(made, at=at)
     with project.database.write() as connection:
         stored.put(connection, bound, made, accepted_probes(collector.judged))
     return made

@@ -8,6 +8,6 @@ batches: ``workbench.Judge``. on_call: verifiers that call model servers, in pro
 concurrent clients, as the reward server does.
 testing: tests in place of references, and running solutions against them.
 pay: the test reward.
-fair: fair queueing of requests. probing: probing a served verifier.
+fair: fair queueing of requests.
 records: requests and answers.
 """

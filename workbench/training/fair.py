@@ -1,4 +1,4 @@
-"""Fair queueing: the most urgent client is served first; clients of equal urgency take turns."""
+"""Fair queueing: clients take turns."""
 
 from __future__ import annotations
 
@@ -9,32 +9,12 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 
-from msgspec import Struct
-
-DEFAULT_URGENCY = 3
-"""The default urgency, of 0 (first) to 7 (RFC 9218)."""
-
-
-class Asker(Struct, frozen=True):
-    """A client.
-
-    Attributes:
-        client: The client's name; requests with the same name share its turns.
-        urgency: From 0 (first) to 7.
-    """
-
-    client: str = ""
-    urgency: int = DEFAULT_URGENCY
-
-
-ASKER: ContextVar[Asker] = ContextVar("asker", default=Asker())  # noqa: B039
-"""The client of the current task."""
+CLIENT: ContextVar[str] = ContextVar("client", default="")
+"""The client of the current task; requests of the same client share its turns."""
 
 
 class FairLine:
-    """A limited number of slots; clients wait for one, the most urgent first.
-
-    Clients of equal urgency get one slot in turn, however many of their items wait.
+    """A limited number of slots; waiting clients get one slot in turn, however many of their items wait.
 
     Args:
         places: Maximum number of slots in use at a time.
@@ -42,7 +22,7 @@ class FairLine:
 
     def __init__(self, places: int) -> None:
         self._free = self._places = places
-        self._waiting: dict[int, OrderedDict[str, deque[asyncio.Future[None]]]] = {}
+        self._waiting: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()
 
     def widen(self, places: int) -> None:
         more, self._places = places - self._places, max(places, self._places)
@@ -61,9 +41,8 @@ class FairLine:
         if self._free > 0:
             self._free -= 1
             return
-        asker = ASKER.get()
         turn = asyncio.get_running_loop().create_future()
-        self._waiting.setdefault(asker.urgency, OrderedDict()).setdefault(asker.client, deque()).append(turn)
+        self._waiting.setdefault(CLIENT.get(), deque()).append(turn)
         try:
             await turn
         except asyncio.CancelledError:
@@ -72,19 +51,16 @@ class FairLine:
             raise
 
     def _free_slot(self) -> None:
-        for urgency in sorted(self._waiting):
-            clients = self._waiting[urgency]
-            while clients:
-                client, turns = next(iter(clients.items()))
-                turn = turns.popleft()
-                if turns:
-                    clients.move_to_end(client)
-                else:
-                    del clients[client]
-                if not turn.done():
-                    turn.set_result(None)
-                    return
-            del self._waiting[urgency]
+        while self._waiting:
+            client, turns = next(iter(self._waiting.items()))
+            turn = turns.popleft()
+            if turns:
+                self._waiting.move_to_end(client)
+            else:
+                del self._waiting[client]
+            if not turn.done():
+                turn.set_result(None)
+                return
         self._free += 1
 
 

@@ -1,4 +1,4 @@
-"""Fair scheduling: urgent requests first, clients in turn, no lost place."""
+"""Fair scheduling: clients in turn, no lost place."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import asyncio
 from contextlib import suppress
 
 from tests.background import PATIENCE_S
-from workbench.training.fair import ASKER, Asker, FairLine
+from workbench.training.fair import CLIENT, FairLine
 
 
-async def wait_in(line: FairLine, asker: Asker, done: list[str], name: str) -> None:
-    ASKER.set(asker)
+async def wait_in(line: FairLine, client: str, done: list[str], name: str) -> None:
+    CLIENT.set(client)
     async with line.place():
         await asyncio.sleep(0)
         done.append(name)
 
 
-async def order(arrivals: list[tuple[str, int, str]]) -> list[str]:
+async def order(arrivals: list[tuple[str, str]]) -> list[str]:
     """Return the order of turns when all arrive while the only place is taken."""
     line, done, gate = FairLine(1), list[str](), asyncio.Event()
 
@@ -26,8 +26,8 @@ async def order(arrivals: list[tuple[str, int, str]]) -> list[str]:
 
     tasks = [asyncio.create_task(first())]
     await asyncio.sleep(0)
-    for client, urgency, name in arrivals:
-        tasks.append(asyncio.create_task(wait_in(line, Asker(client, urgency), done, name)))
+    for client, name in arrivals:
+        tasks.append(asyncio.create_task(wait_in(line, client, done, name)))
         await asyncio.sleep(0)
     gate.set()
     await asyncio.gather(*tasks)
@@ -35,13 +35,8 @@ async def order(arrivals: list[tuple[str, int, str]]) -> list[str]:
 
 
 async def test_a_large_batch_lets_others_have_their_turn() -> None:
-    found = await order([*(("big", 3, f"b{n}") for n in range(5)), ("small", 3, "s0"), ("small", 3, "s1")])
+    found = await order([*(("big", f"b{n}") for n in range(5)), ("small", "s0"), ("small", "s1")])
     assert found == ["b0", "s0", "b1", "s1", "b2", "b3", "b4"]
-
-
-async def test_the_urgent_go_first() -> None:
-    found = await order([("a", 3, "usual"), ("b", 7, "last"), ("c", 0, "first"), ("a", 3, "usual too")])
-    assert found == ["first", "usual", "usual too", "last"]
 
 
 async def test_a_departing_client_releases_its_place() -> None:
@@ -54,8 +49,8 @@ async def test_a_departing_client_releases_its_place() -> None:
 
     holder = asyncio.create_task(hold())
     await asyncio.sleep(0)
-    gone = [asyncio.create_task(wait_in(line, Asker(str(n)), done, "gone")) for n in range(3)]
-    stays = asyncio.create_task(wait_in(line, Asker("x"), done, "stays"))
+    gone = [asyncio.create_task(wait_in(line, str(n), done, "gone")) for n in range(3)]
+    stays = asyncio.create_task(wait_in(line, "x", done, "stays"))
     await asyncio.sleep(0)
     for task in gone[:2]:
         task.cancel()
@@ -67,5 +62,5 @@ async def test_a_departing_client_releases_its_place() -> None:
         with suppress(asyncio.CancelledError):
             await task
     await asyncio.wait_for(stays, PATIENCE_S)
-    await asyncio.wait_for(wait_in(line, Asker("y"), done, "later"), PATIENCE_S)
+    await asyncio.wait_for(wait_in(line, "y", done, "later"), PATIENCE_S)
     assert done == ["stays", "later"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, cast, get_args
@@ -23,7 +22,6 @@ from workbench.app.cli.common import (
     print_lines,
     say,
     show,
-    token_of,
     trusting,
     unended,
 )
@@ -321,16 +319,6 @@ class ProbeOptions(Options, frozen=True, kw_only=True):
         bool,
         option("List the probes that the verifier wrongly accepted in its last probe run, with its replies."),
     ] = False
-    at: Annotated[
-        str | None,
-        option(
-            "Send the probes to the reward server at this URL, as a trainer would; it must serve the same verifier.",
-            metavar="URL",
-        ),
-    ] = None
-    token_env: Annotated[
-        str | None, option("Environment variable with the token of the reward server at --at.", metavar="NAME")
-    ] = None
     trust: Trust = False
 
 
@@ -348,20 +336,13 @@ def probe_command(project: Project, options: ProbeOptions, as_json: bool) -> Out
         _list_accepted(project, options.verifier, options.families, as_json)
         return None
     planned = trusting(
-        lambda yes: run_job(
-            plan, options, project, options.verifier, options.settings, trust=yes, here=options.at is None
-        ),
+        lambda yes: run_job(plan, options, project, options.verifier, options.settings, trust=yes),
         options.trust,
     )
     _announce_plan(planned)
-    judged = partial(run, project, planned)
-    if options.at is not None:
-        from workbench.training.probing import probe_served
-
-        judged = partial(probe_served, project, planned, options.at, token_of(options.token_env))
     try:
         with one_line() as line:
-            report = judged(watch=_progress_watch(planned.probes + planned.companions, line))
+            report = run(project, planned, _progress_watch(planned.probes + planned.companions, line))
     except KeyboardInterrupt:
         kept = "All replies are stored; the same command continues from there." if planned.calls else ""
         say(f"Stopped. {kept}".rstrip())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import Struct
 
 from workbench.core.run import GENERATION, RunState
 from workbench.core.taxonomy import ANSWER_TYPE, UNTYPED
@@ -158,7 +158,6 @@ class ProbeReport(Struct, frozen=True, kw_only=True):
             are appended to a text without an answer instead.
         by_type: Answer type -> metrics over all families.
         let_in: For a stack, deciding stage -> family -> number of wrongly accepted probes; empty for other kinds.
-        at: The reward server that judged; left out if judged locally.
     """
 
     verifier: str
@@ -180,7 +179,6 @@ class ProbeReport(Struct, frozen=True, kw_only=True):
     by_type: dict[str, ProbeFigures]
     families: list[FamilyFigures]
     let_in: dict[str, dict[str, int]] = {}
-    at: str | UnsetType = UNSET
 
 
 class AcceptedProbe(Struct, frozen=True, kw_only=True):

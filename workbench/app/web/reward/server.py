@@ -31,7 +31,7 @@ from workbench.core.verdict import Verdict, VerifierInput
 from workbench.runs.executor import UNSENDABLE, is_encodable
 from workbench.training import frameworks
 from workbench.training.choosing import Busy, RewardVerifier, Scale, finite
-from workbench.training.fair import ASKER, DEFAULT_URGENCY, Asker
+from workbench.training.fair import CLIENT
 from workbench.training.pay import SuiteVerdict
 from workbench.training.records import (
     OpenRlhfRequest,
@@ -179,7 +179,7 @@ def add_routes(application: web.Application, served: Served, gate: RewardGate) -
 def _make_handler(path: str, shape: Shape, served: Served, gate: RewardGate) -> Handler:
     async def handler(request: web.Request) -> web.Response:
         status = 500
-        ASKER.set(_client_of(request))
+        CLIENT.set(_client_of(request))
         try:
             async with gate.body(request) as body:
                 began, at_once = time.perf_counter(), True
@@ -213,15 +213,12 @@ def _make_handler(path: str, shape: Shape, served: Served, gate: RewardGate) -> 
 _CLIENT_GONE = 499
 """The status counted for a request whose client has disconnected."""
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
-_URGENCY = re.compile(r"(?:^|[,;\s])u=([0-7])(?:$|[,;\s])")
 
 
-def _client_of(request: web.Request) -> Asker:
-    """Return the client (``X-Client``, or the connection) and its priority (``Priority: u=0`` to ``u=7``, RFC 9218)."""
+def _client_of(request: web.Request) -> str:
+    """Return the client's name: ``X-Client``, or its address."""
     peer = request.transport.get_extra_info("peername") if request.transport is not None else None
-    urgency = _URGENCY.search(request.headers.get("Priority", ""))
-    client = request.headers.get("X-Client") or str(peer)
-    return Asker(client[:200], DEFAULT_URGENCY if urgency is None else int(urgency[1]))
+    return (request.headers.get("X-Client") or str(peer))[:200]
 
 
 async def _verdicts(judge: AsyncJudge, items: Sequence[VerifierInput]) -> tuple[list[Verdict], bool]:

@@ -40,7 +40,7 @@ COLUMN: Final = "column:"
 """Prefix of a field that is an extra column of the imported file."""
 MOST_SHARES: Final = 1_000
 """Maximum number of shards that items can be divided into."""
-_SHARD: Final = re.compile(r"(?P<places>[0-9]{1,4}(?:\+[0-9]{1,4})*)/(?P<of>[0-9]{1,4})")
+_SHARD: Final = re.compile(r"(?P<place>[0-9]{1,4})/(?P<of>[0-9]{1,4})")
 _CONDITION = re.compile(r"^(?P<field>[a-z_]+(?::[^=!<>]+)?)(?P<operator>!=|=|<|>)(?P<value>.*)$", re.DOTALL)
 
 
@@ -56,17 +56,17 @@ class Condition(Struct, frozen=True, order=True):
 
 
 class Shard(Struct, frozen=True):
-    """One or more of N shards of the questions. A question's content decides its shard; its completions go with it.
+    """One of N shards of the questions, written ``2/3``. A question's content decides its shard; its completions go
+    with it.
 
-    Written ``2/3``, or ``1+2/3`` for two of three. The same data has the same shards on every machine, in any order of
-    import.
+    The same data has the same shards on every machine, in any order of import.
 
     Attributes:
-        places: Numbers of the shards, from 1, ascending.
+        place: The shard's number, from 1.
         of: Number of shards.
     """
 
-    places: tuple[int, ...]
+    place: int
     of: int
 
     @classmethod
@@ -81,24 +81,13 @@ class Shard(Struct, frozen=True):
             raise UsageError(
                 f"{text!r} is not a valid shard.", "Write the shard's number and the number of shards, such as 2/3."
             )
-        of, places = int(match["of"]), sorted({int(place) for place in match["places"].split("+")})
-        if not (places[0] >= 1 and places[-1] <= of <= MOST_SHARES):
+        found = cls(int(match["place"]), int(match["of"]))
+        if not 1 <= found.place <= found.of <= MOST_SHARES:
             raise UsageError(f"There is no shard {text}.", f"Shards are numbered from 1, up to {MOST_SHARES:,}.")
-        return cls(tuple(places), of)
-
-    @property
-    def stretches(self) -> list[tuple[int, int]]:
-        """Return the numbers of the shards as ranges, each a first and a last number."""
-        found: list[tuple[int, int]] = []
-        for place in self.places:
-            if found and found[-1][1] == place - 1:
-                found[-1] = (found[-1][0], place)
-            else:
-                found.append((place, place))
         return found
 
     def __str__(self) -> str:
-        return f"{'+'.join(map(str, self.places))}/{self.of}"
+        return f"{self.place}/{self.of}"
 
 
 class Selection(Struct, frozen=True):
@@ -119,28 +108,14 @@ class Selection(Struct, frozen=True):
         return Shard.parse(found[0]) if found else None
 
     def in_shard(self, shard: Shard | None) -> Selection:
-        """Return the selection restricted to a shard; unchanged for None, or for all shards together."""
-        if shard is None or len(shard.places) == shard.of:
+        """Return the selection restricted to a shard; unchanged for None."""
+        if shard is None:
             return self
         return Selection((*self.conditions, Condition("shard", "=", str(shard))), self.limit)
 
-    def joined(self, other: Selection) -> Selection | None:
-        """Return the union of two selections if they are equal or shards of the same items; otherwise None."""
-        if self == other:
-            return self
-        mine, theirs = self.shard, other.shard
-        if self._without_shards != other._without_shards or self.limit is not None:
-            return None
-        if mine is None or theirs is None:
-            return self if mine is None else other
-        if mine.of != theirs.of:
-            return None
-        both = Shard(tuple(sorted({*mine.places, *theirs.places})), mine.of)
-        return Selection(tuple(sorted(Selection(self._without_shards[0]).in_shard(both).conditions)))
-
     @property
-    def _without_shards(self) -> tuple[tuple[Condition, ...], int | None]:
-        return tuple(sorted(one for one in self.conditions if not _is_shard_condition(one))), self.limit
+    def without_shard(self) -> Selection:
+        return Selection(tuple(one for one in self.conditions if not _is_shard_condition(one)), self.limit)
 
     def __str__(self) -> str:
         words = [str(condition) for condition in self.conditions]

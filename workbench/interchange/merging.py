@@ -202,11 +202,13 @@ class _RunMerge:
         row = stored_runs.get(connection, number)
         assert row is not None
         mine = self._run.selection if is_new else row.selection
-        selection = mine.joined(self._run.selection) or mine
+        theirs, selection = self._run.selection, mine
+        if theirs != mine and theirs.without_shard == mine.without_shard:
+            selection = mine.without_shard
         try:
             counts = verdicts.of_selection(connection, number, selection)
         except WorkbenchError:
-            # The joined selection refers to data that is not here.
+            # The selection refers to data that is not here.
             selection = Selection() if is_new else row.selection
             counts = verdicts.of_selection(connection, number, selection)
         stored = verdicts.count(connection, number)

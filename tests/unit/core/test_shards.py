@@ -7,8 +7,6 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from tests.helpers import make_project, numbered
 from workbench.core.database.selection import ids_of, in_shard
@@ -62,18 +60,13 @@ def test_another_order_of_import_gives_the_same_shares(tmp_path: Path) -> None:
 def test_nested_shares_have_the_same_bounds(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(200))
     assert keys(project, "1/2") == sorted(keys(project, "1/6") + keys(project, "2/6") + keys(project, "3/6"))
-    assert keys(project, "1+3/3") == sorted(keys(project, "1/3") + keys(project, "3/3"))
     others = ids_of(project.database.reader(), selection_of(["shard!=2/3"]))
-    assert len(others) == len(keys(project, "1+3/3"))
-    # As many stretches as there can be stay within what SQLite takes.
-    every_other = "+".join(map(str, range(1, MOST_SHARES, 2)))
-    assert ids_of(project.database.reader(), selection_of([f"shard={every_other}/{MOST_SHARES}"]))
+    assert len(others) == len(keys(project, "1/3") + keys(project, "3/3"))
+    assert len(ids_of(project.database.reader(), selection_of(["shard!=3/3"]))) == 200 - len(keys(project, "3/3"))
     project.close()
 
 
-@pytest.mark.parametrize(
-    "text", ["x", "1", "0/3", "4/3", "1/0", "1/1001", "-1/3", "1.5/3", "1/3/3", "1+/3", "1+4/3", "١/3"]
-)
+@pytest.mark.parametrize("text", ["x", "1", "0/3", "4/3", "1/0", "1/1001", "-1/3", "1.5/3", "1/3/3", "1+2/3", "١/3"])
 def test_an_invalid_share_is_rejected(text: str) -> None:
     with pytest.raises(UsageError):
         Shard.parse(text)
@@ -84,28 +77,6 @@ def test_shares_are_not_compared(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="can't be compared"):
         ids_of(project.database.reader(), Selection((parse_condition("shard<1/3"),)))
     project.close()
-
-
-@given(st.integers(1, 12).flatmap(lambda of: st.tuples(st.just(of), st.permutations(range(1, of + 1)))))
-@settings(max_examples=60)
-def test_shares_join_to_the_whole_in_any_order(given: tuple[int, list[int]]) -> None:
-    of, places = given
-    base = selection_of(["dataset=a"])
-    joined: Selection | None = base.in_shard(Shard((places[0],), of))
-    for place in places[1:]:
-        assert joined is not None
-        assert joined.shard is not None
-        joined = joined.joined(base.in_shard(Shard((place,), of)))
-    assert joined == base
-
-
-def test_shares_that_form_no_selection_are_not_joined() -> None:
-    base, third = selection_of(["dataset=a"]), Shard((1,), 3)
-    assert base.joined(base.in_shard(third)) == base
-    assert base.in_shard(third).joined(base) == base
-    assert base.in_shard(third).joined(selection_of(["dataset=b"]).in_shard(Shard((2,), 3))) is None
-    assert base.in_shard(third).joined(base.in_shard(Shard((1,), 2))) is None
-    assert selection_of([], 5).joined(Selection()) is None
 
 
 def test_a_question_on_the_bound_between_two_shares_is_in_one_of_them() -> None:

@@ -426,18 +426,17 @@ def _compile_shard(condition: Condition) -> tuple[str, list[object]]:
     if condition.operator not in ("=", "!="):
         raise UsageError(f"A shard can't be compared with {condition.operator!r}.", "Write shard=I/N or shard!=I/N.")
     text, parameters = in_shard(Shard.parse(condition.value))
-    return (text if condition.operator == "=" else f"NOT {text}"), parameters
+    return (text if condition.operator == "=" else f"NOT ({text})"), parameters
 
 
 def in_shard(shard: Shard) -> tuple[str, list[object]]:
     """Return an SQL condition that is true if a question ``q`` is in a shard. A shard is a range of content hashes,
     which are uniformly distributed.
     """
-    texts, parameters = [], list[object]()
-    for first, last in shard.stretches:
-        texts.append("q.hash >= ?" if last == shard.of else "q.hash >= ? AND q.hash < ?")
-        parameters += [_hash_bound(place, shard.of) for place in (first - 1, last) if place < shard.of]
-    return f"({' OR '.join(texts)})", parameters
+    first = _hash_bound(shard.place - 1, shard.of)
+    if shard.place == shard.of:
+        return "q.hash >= ?", [first]
+    return "(q.hash >= ? AND q.hash < ?)", [first, _hash_bound(shard.place, shard.of)]
 
 
 def _hash_bound(place: int, of: int) -> bytes:

@@ -20,7 +20,7 @@ from workbench.core.errors import FormatError
 from workbench.core.item import Refusal
 from workbench.core.selection import is_usable_number
 from workbench.data.formats.documents import Row, SourceDocument, documents, read_all, without_nan
-from workbench.data.formats.lines import DEFAULT_MAX_LINE, RefusedError, make_refusal
+from workbench.data.formats.lines import RefusedError, make_refusal
 from workbench.data.formats.rows import decoded, read_checked
 from workbench.data.formats.source import detect_format, open_stream
 from workbench.statistics.records.ranking import CandidateRow, Id, ProblemCandidates, ScoredRow
@@ -73,7 +73,7 @@ def _named_rows(path: Path) -> Iterator[tuple[str | None, Row]]:
     kind = detect_format(path)
     with open_stream(path) as (stream, _):
         if kind != "json":
-            yield from ((None, row) for row in documents(stream, "jsonl", path, DEFAULT_MAX_LINE))
+            yield from ((None, row) for row in documents(stream, "jsonl", path))
             return
         text = without_nan(read_all(stream, path))
     try:

@@ -220,7 +220,6 @@ AllowUnsafe = Annotated[
         "--allow-unsafe-execution",
     ),
 ]
-MaxLine = Annotated[int, option("Maximum length of an input line, in bytes.", ge=1024, metavar="BYTES")]
 DatabaseOrFile = Annotated[str | None, argument("[DB]", names_file=True)]
 Database = Annotated[str, argument("DB", names_file=True)]
 

@@ -19,12 +19,11 @@ from workbench.core.database.connection import Database
 from workbench.core.errors import Command, UsageError, opt
 from workbench.core.item import ItemRecord, QuarantinedRow, QuestionRecord, Refusal, RefusedRow
 from workbench.core.options import Database as DatabaseName
-from workbench.core.options import MaxLine, Options, argument, option, run_job
+from workbench.core.options import Options, argument, option, run_job
 from workbench.core.project import Project
 from workbench.core.run import VerdictRow, VerdictsImported
 from workbench.data.formats import kinds, peers
 from workbench.data.formats.fields import TypeCounts, parse_map
-from workbench.data.formats.lines import DEFAULT_MAX_LINE
 from workbench.data.formats.reading import AUTO, FORMATS, FilePlan, first_task_ids, plan_file, read_grades, read_records
 from workbench.data.formats.source import Progress, file_hash, path_text
 from workbench.data.formats.verdict_words import GraderColumns, parse_verdicts
@@ -65,7 +64,6 @@ def plan_import(
     graders: Mapping[str, str] = {},
     source: str | None = None,
     licence: str | None = None,
-    max_line: int = DEFAULT_MAX_LINE,
     keep_equal: bool = False,
 ) -> list[FilePlan]:
     """Inspect the files and decide how to read them, before anything is written.
@@ -75,7 +73,6 @@ def plan_import(
         graders: Verifier -> the column of its verdicts (see ``parse_verdicts``).
         source: Default source of rows, as ``domain/name``.
         licence: Default licence of rows.
-        max_line: Longest accepted line, in bytes.
         keep_equal: Whether to keep equal rows of a file without ids as separate items; equal solutions of code always
             are separate.
 
@@ -91,10 +88,7 @@ def plan_import(
         if not value.strip() or len(value) > _MAX_NAME or not value.isprintable():
             raise UsageError(f"--{name}: {value[:_MAX_NAME]!r} is not valid.", "Use up to 200 printable characters.")
     require_names(graders)
-    planned = (
-        plan_file(path, format=format, columns=columns, graders=graders, usual=usual, max_line=max_line)
-        for path in files
-    )
+    planned = (plan_file(path, format=format, columns=columns, graders=graders, usual=usual) for path in files)
     return [replace(plan, keep_equal=keep_equal) for plan in planned]
 
 
@@ -136,7 +130,6 @@ class ImportOptions(Options, frozen=True, kw_only=True):
             meanings={"no": "one item", "yes": "separate samples"},
         ),
     ] = False
-    max_line: MaxLine = DEFAULT_MAX_LINE
     run_version: Annotated[
         str,
         option(
@@ -318,7 +311,6 @@ def _import_key(plan: FilePlan) -> store.ImportKey:
     mapping: dict[str, object] = {
         "columns": plan.columns,
         "swapped_types": plan.swapped_types,
-        "max_line": plan.max_line,
     }
     if plan.usual:
         mapping["usual"] = plan.usual

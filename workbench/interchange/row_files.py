@@ -119,7 +119,7 @@ class LinesFile(RowFile):
     def rows(self) -> Iterator[HeldRow | Refusal]:
         plan = self.plan
         with open_stream(plan.path) as (stream, _):
-            rows = documents(stream, plan.container, plan.path, plan.max_line)
+            rows = documents(stream, plan.container, plan.path)
             for item in self._items(rows):
                 if isinstance(item, Refusal):
                     yield item

@@ -25,7 +25,7 @@ from workbench.core.taxonomy import parse_type
 from workbench.data.formats import peers
 from workbench.data.formats.carried import CarriedItem, line_of
 from workbench.data.formats.documents import documents
-from workbench.data.formats.lines import DEFAULT_MAX_LINE, LineRefusedError, RefusedError, make_refusal
+from workbench.data.formats.lines import LineRefusedError, RefusedError, make_refusal
 from workbench.data.formats.peers import TOOLS
 from workbench.data.formats.reading import plan_file, read_items
 from workbench.data.formats.rows import decoded_rows, read_records
@@ -53,7 +53,7 @@ def read_peer_labels(path: Path, kind: FileFormat) -> Iterator[tuple[int, bytes,
     plan = plan_file(path, format=kind)
     tool = TOOLS[kind]
     with read_items(plan) as (items, _), open_stream(path) as (stream, _):
-        for row, item in zip(documents(stream, kind, path, DEFAULT_MAX_LINE), items, strict=True):
+        for row, item in zip(documents(stream, kind, path), items, strict=True):
             raw = row.raw
             if isinstance(item, Refusal):
                 yield item.line, raw, item

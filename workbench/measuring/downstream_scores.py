@@ -20,7 +20,7 @@ from workbench.core.selection import Condition, Selection, is_usable_number
 from workbench.core.text.figures import counted
 from workbench.core.verdict import GoldChoice, OutcomeCode, Protocol3
 from workbench.data.formats.documents import TABLES, SourceDocument, documents
-from workbench.data.formats.lines import DEFAULT_MAX_LINE, RefusedError, explain_document, make_refusal
+from workbench.data.formats.lines import RefusedError, explain_document, make_refusal
 from workbench.data.formats.rows import field_in_message
 from workbench.data.formats.source import detect_format, open_stream
 from workbench.measuring.columns import Columns, columns
@@ -196,7 +196,7 @@ def read_downstream(path: Path, measure: Measure = unmeasured) -> DownstreamScor
     seen: dict[tuple[object, ...], int] = {}
     kind = detect_format(path)
     with open_stream(path) as (stream, _):
-        for row in documents(stream, kind, path, DEFAULT_MAX_LINE):
+        for row in documents(stream, kind, path):
             if isinstance(row, Refusal):
                 found.refused.append(row)
                 continue

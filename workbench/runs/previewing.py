@@ -18,7 +18,7 @@ from workbench.core.options import record_from
 from workbench.core.project import Project
 from workbench.core.verdict import Outcome, VerifierInput
 from workbench.data.formats.documents import documents
-from workbench.data.formats.lines import DEFAULT_MAX_LINE, RefusedError, explain_document, make_refusal
+from workbench.data.formats.lines import RefusedError, explain_document, make_refusal
 from workbench.data.formats.source import open_once
 from workbench.data.records import BrowseQuery
 from workbench.data.store import browsing
@@ -31,8 +31,6 @@ from workbench.runs.trust import require_trust
 from workbench.verifiers.base import ServedVerifier
 from workbench.verifiers.judges.parsers import PARSERS, Parser, parser
 from workbench.verifiers.judges.verifier import LlmJudge, PlannedRequest, preview, prompt_notes
-
-__all__ = ["DEFAULT_MAX_LINE", "parse_replies", "parser_names"]
 
 
 class PreviewedCall(Struct, frozen=True, kw_only=True):
@@ -259,14 +257,14 @@ class RecordedReply(Struct, frozen=True):
     finish_reason: str | None = None
 
 
-def read(path: Path | None, max_line: int) -> Iterator[RecordedReply | Refusal]:
+def read(path: Path | None) -> Iterator[RecordedReply | Refusal]:
     """Yield the replies of a file, or of standard input for None, and a `Refusal` for each invalid line.
 
     Raises:
         FormatError: The file can't be opened.
     """
     with open_once(path) as stream:
-        for row in documents(stream, "jsonl", path or Path("-"), max_line):
+        for row in documents(stream, "jsonl", path or Path("-")):
             yield row if isinstance(row, Refusal) else _recorded_reply(row.line, row.raw)
 
 
@@ -305,23 +303,22 @@ def parser_names() -> list[str]:
     return [one.id for one in PARSERS]
 
 
-def parse_replies(name: str, path: Path | None, *, max_line: int = DEFAULT_MAX_LINE) -> Iterator[ParsedLine | Refusal]:
+def parse_replies(name: str, path: Path | None) -> Iterator[ParsedLine | Refusal]:
     """Yield the lines of a file with the parser's results, one at a time, and a `Refusal` for each invalid line.
 
     Args:
         name: A parser, such as ``ice-score@1``; without a version, the newest one of that name.
         path: JSON lines with a text ``raw``, gzip or not; None for standard input.
-        max_line: Longest line accepted, in bytes.
 
     Raises:
         UsageError: There is no such parser.
         FormatError: The file can't be opened.
     """
-    return _parse_lines(parser(name), path, max_line)
+    return _parse_lines(parser(name), path)
 
 
-def _parse_lines(chosen: Parser, path: Path | None, max_line: int) -> Iterator[ParsedLine | Refusal]:
-    for line in read(path, max_line):
+def _parse_lines(chosen: Parser, path: Path | None) -> Iterator[ParsedLine | Refusal]:
+    for line in read(path):
         if isinstance(line, Refusal):
             yield line
             continue

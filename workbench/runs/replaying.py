@@ -14,12 +14,12 @@ from msgspec import Struct
 from workbench.core.errors import FormatError
 from workbench.core.item import Refusal
 from workbench.data.formats.documents import documents
-from workbench.data.formats.lines import DEFAULT_MAX_LINE, RefusedError, explain_document, make_refusal
+from workbench.data.formats.lines import RefusedError, explain_document, make_refusal
 from workbench.data.formats.source import open_once
 from workbench.llm.caller import NOT_RECORDED, ORIGIN_HEADER
 from workbench.verifiers.judges.template import BROKEN_NOTICE
 
-__all__ = ["DEFAULT_MAX_LINE", "NOT_RECORDED", "ORIGIN_HEADER", "RecordedReplies", "load_recorded_replies"]
+__all__ = ["NOT_RECORDED", "ORIGIN_HEADER", "RecordedReplies", "load_recorded_replies"]
 
 # -- Recorded replies of model servers: JSON Lines, each a whole exchange, or a text with a pattern of its request.
 
@@ -81,14 +81,14 @@ _EXCHANGE = msgspec.json.Decoder(Exchange)
 _SAYING = msgspec.json.Decoder(TextReply)
 
 
-def read(path: Path, max_line: int) -> Iterator[Recording | Refusal]:
+def read(path: Path) -> Iterator[Recording | Refusal]:
     """Yield the recordings of a file, gzip or not, in its order, and a `Refusal` for each invalid line.
 
     Raises:
         FormatError: The file can't be opened.
     """
     with open_once(path) as stream:
-        for row in documents(stream, "jsonl", path, max_line):
+        for row in documents(stream, "jsonl", path):
             yield row if isinstance(row, Refusal) else _recording(row.line, row.raw)
 
 
@@ -217,7 +217,7 @@ class RecordedReplies:
         }
 
 
-def load_recorded_replies(path: Path, *, max_line: int = DEFAULT_MAX_LINE) -> tuple[RecordedReplies, list[Refusal]]:
+def load_recorded_replies(path: Path) -> tuple[RecordedReplies, list[Refusal]]:
     """Load the recorded replies of a file, and its invalid lines.
 
     Raises:
@@ -226,7 +226,7 @@ def load_recorded_replies(path: Path, *, max_line: int = DEFAULT_MAX_LINE) -> tu
     refused: list[Refusal] = []
 
     def good() -> Iterator[Recording]:
-        for row in read(path, max_line):
+        for row in read(path):
             if isinstance(row, Refusal):
                 refused.append(row)
             else:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from tests.replaying import write_lines
 from workbench.core.errors import FormatError
+from workbench.data.formats import lines as module
 from workbench.runs.replaying import RecordedReplies, load_recorded_replies
 from workbench.verifiers.judges.template import BROKEN_NOTICE
 
@@ -138,9 +139,10 @@ def test_a_bad_line_is_rejected_by_number_and_the_others_are_served(tmp_path: Pa
     assert (content_of(found, "first"), content_of(found, "last")) == ("1", "3")
 
 
-def test_a_line_that_is_too_long_is_rejected(tmp_path: Path) -> None:
+def test_a_line_that_is_too_long_is_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MAX_LINE_BYTES", 2_000)
     file = write_lines(tmp_path / "r.jsonl", [{"match": "x" * 5_000, "raw": "1"}, {"match": "last", "raw": "2"}])
-    found, refused = load_recorded_replies(file, max_line=2_000)
+    found, refused = load_recorded_replies(file)
     assert [one.line for one in refused] == [1]
     assert content_of(found, "last") == "2"
 

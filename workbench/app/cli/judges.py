@@ -35,7 +35,6 @@ from workbench.core.options import (
     FirstItems,
     Force,
     Gold,
-    MaxLine,
     Options,
     Protocol,
     TableForm,
@@ -57,7 +56,6 @@ from workbench.core.text.run_words import estimate_words
 from workbench.measuring.what_if import NAMED, WhatIfOptions, save, what_if, what_if_as
 from workbench.runs.own_templates import CheckedTemplate, checked_folder, checked_template, text_of
 from workbench.runs.previewing import (
-    DEFAULT_MAX_LINE,
     CheckedServer,
     PreviewedCall,
     check_servers,
@@ -135,7 +133,6 @@ def _call_lines(call: PreviewedCall) -> Iterator[str]:
 class ParseOptions(Options, frozen=True, kw_only=True):
     parser: Annotated[str, argument()]
     file: Annotated[Path, argument(exists=True, dash=True)]
-    max_line: MaxLine = DEFAULT_MAX_LINE
 
 
 @verb(json=False, epilog=f"Parsers: {', '.join(parser_names())}; without @ the newest.")
@@ -149,7 +146,7 @@ def parse_command(options: ParseOptions) -> None:
     """
     piped = str(options.file) == "-"
     place = "standard input" if piped else options.file
-    print_lines(parse_replies(options.parser, None if piped else options.file, max_line=options.max_line), place)
+    print_lines(parse_replies(options.parser, None if piped else options.file), place)
 
 
 # -- ``workbench threshold DB VERIFIER``

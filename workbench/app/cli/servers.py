@@ -17,7 +17,6 @@ from workbench.core.options import (
     NONE_GIVEN,
     PEOPLE,
     DatabaseOrFile,
-    MaxLine,
     OnCluster,
     Options,
     Trust,
@@ -26,7 +25,7 @@ from workbench.core.options import (
     option,
     split_people,
 )
-from workbench.runs.replaying import DEFAULT_MAX_LINE, load_recorded_replies
+from workbench.runs.replaying import load_recorded_replies
 from workbench.training.pay import Forgeable, Pay, SuitePay, Timeouts
 
 if TYPE_CHECKING:
@@ -298,7 +297,6 @@ class ReplayOptions(Options, frozen=True, kw_only=True):
     until_eof: Annotated[
         bool, option("Also exit when standard input is closed, so that the server does not outlive its parent process.")
     ] = False
-    max_line: MaxLine = DEFAULT_MAX_LINE
 
 
 @verb
@@ -313,7 +311,7 @@ def replay_command(options: ReplayOptions, as_json: bool) -> None:
     """
     from workbench.app.web.replay import serve
 
-    book, refused = load_recorded_replies(options.file, max_line=options.max_line)
+    book, refused = load_recorded_replies(options.file)
     for line in refused:
         say(f"{options.file}:{line.line}:{line.field or 'line'}: {line.message}")
 

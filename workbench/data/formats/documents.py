@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import re
-import sys
 import zlib
 from base64 import b64encode
 from collections import Counter
@@ -23,7 +22,15 @@ from workbench.core.errors import FormatError, opt
 from workbench.core.files import require_input
 from workbench.core.item import KEPT_RAW, Refusal
 from workbench.data.formats.fields import KNOWN, fold
-from workbench.data.formats.lines import NumberedLine, RefusedError, Stream, explain_document, make_refusal, read_lines
+from workbench.data.formats.lines import (
+    MAX_LINE_BYTES,
+    NumberedLine,
+    RefusedError,
+    Stream,
+    explain_document,
+    make_refusal,
+    read_lines,
+)
 from workbench.data.formats.source import FileFormat, require_plausible_ratio
 from workbench.data.formats.spreadsheets import iso_text, open_sheet
 
@@ -78,7 +85,7 @@ class SourceDocument(Struct, frozen=True, gc=False):
 Row = SourceDocument | Refusal
 
 
-def documents(stream: Stream, kind: FileFormat, path: Path, max_line: int) -> Iterator[Row]:
+def documents(stream: Stream, kind: FileFormat, path: Path) -> Iterator[Row]:
     """Yield the rows of an open file, and rejections of invalid ones.
 
     Raises:
@@ -91,12 +98,12 @@ def documents(stream: Stream, kind: FileFormat, path: Path, max_line: int) -> It
     if kind in LISTS:
         return json_rows(stream, path)
     if kind in TABLES:
-        return _table_rows(stream, kind, path, max_line)
-    return _json_lines(stream, max_line)
+        return _table_rows(stream, kind, path)
+    return _json_lines(stream)
 
 
-def _json_lines(stream: Stream, max_line: int) -> Iterator[Row]:
-    for line in read_lines(stream, max_line):
+def _json_lines(stream: Stream) -> Iterator[Row]:
+    for line in read_lines(stream):
         raw, fault = line.raw, line.fault
         if fault is None:
             if raw and not raw.isspace():
@@ -104,7 +111,7 @@ def _json_lines(stream: Stream, max_line: int) -> Iterator[Row]:
         elif fault == "unterminated":
             yield SourceDocument(line.number, raw, raw, True)
         else:
-            yield _refused_line(line, max_line)
+            yield _refused_line(line)
 
 
 def without_nan(document: bytes) -> bytes:
@@ -113,11 +120,9 @@ def without_nan(document: bytes) -> bytes:
     return _NAN.sub(lambda found: b"null" if found[0] == b"NaN" else found[0], document)
 
 
-def _refused_line(line: NumberedLine, max_line: int) -> Refusal:
+def _refused_line(line: NumberedLine) -> Refusal:
     if line.fault == "too_long":
-        error = RefusedError(
-            "too_long", None, f"The line is longer than {max_line:,} bytes. Raise max-line to accept it."
-        )
+        error = RefusedError("too_long", None, f"The line is longer than {MAX_LINE_BYTES:,} bytes. Shorten it.")
     else:
         error = RefusedError(
             "truncated", None, "The compressed file is damaged from here on. Fetch it again; the rest is missing."
@@ -205,7 +210,7 @@ class _RecordedLines:
         return raw
 
 
-def header_of(stream: Stream, kind: FileFormat, path: Path, max_line: int) -> list[str]:
+def header_of(stream: Stream, kind: FileFormat, path: Path) -> list[str]:
     """Return the column names of an open file that is a table.
 
     Raises:
@@ -214,13 +219,13 @@ def header_of(stream: Stream, kind: FileFormat, path: Path, max_line: int) -> li
     if kind == "xlsx":
         with open_sheet(path) as sheet:
             return [name for name in _require_distinct(sheet.header, path) if name]
-    reader, _ = _cells(stream, kind, max_line)
+    reader, _ = _cells(stream, kind)
     return [name for name in _header(reader, path) if name]
 
 
-def _cells(stream: Stream, kind: FileFormat, max_line: int) -> tuple[Iterator[list[str]], _RecordedLines]:
-    csv.field_size_limit(min(max_line, sys.maxsize))
-    lines = read_lines(stream, max_line)
+def _cells(stream: Stream, kind: FileFormat) -> tuple[Iterator[list[str]], _RecordedLines]:
+    csv.field_size_limit(MAX_LINE_BYTES)
+    lines = read_lines(stream)
     first = list(islice(lines, 1))
     text = first[0].raw[:KEPT_RAW].decode("utf-8", "replace").rstrip("\r") if first else ""
     named = _SEPARATOR.fullmatch(text)
@@ -234,8 +239,8 @@ def _delimiter(header: str, kind: FileFormat) -> str:
     return max(marks, key=lambda mark: (len(KNOWN & {*map(fold, names[mark])}), len(names[mark])))
 
 
-def _table_rows(stream: Stream, kind: FileFormat, path: Path, max_line: int) -> Iterator[Row]:
-    reader, recorded = _cells(stream, kind, max_line)
+def _table_rows(stream: Stream, kind: FileFormat, path: Path) -> Iterator[Row]:
+    reader, recorded = _cells(stream, kind)
     header = _header(reader, path)
     recorded.take()
     while True:
@@ -244,7 +249,7 @@ def _table_rows(stream: Stream, kind: FileFormat, path: Path, max_line: int) -> 
         raw = recorded.take()
         if recorded.fault is not None:
             fault, recorded.fault = recorded.fault, None
-            yield _refused_line(NumberedLine(first, raw, fault.fault), max_line)
+            yield _refused_line(NumberedLine(first, raw, fault.fault))
         elif error is not None:
             code = "truncated" if recorded.ended else "bad_csv"
             yield make_refusal(first, raw, RefusedError(code, None, f"{error}. Fix the quotes of the row."))

@@ -137,7 +137,7 @@ def detect_rows(keys: Collection[str], rows: Sequence[Mapping[str, msgspec.Raw]]
 
 
 def records(
-    stream: Stream, kind: Format, container: FileFormat, path: Path, max_line: int
+    stream: Stream, kind: Format, container: FileFormat, path: Path
 ) -> Iterator[tuple[Row | CodeRecord, tuple[Grade, ...]]]:
     """Yield the records of code in an open file, or its completions, each as a row of workbench's fields with its
     grades.
@@ -146,7 +146,7 @@ def records(
         FormatError: The file as a whole is not in this format.
     """
     read = kind.begin(path)
-    for row in (kind.rows or peers.rows)(stream, container, path, max_line):
+    for row in (kind.rows or peers.rows)(stream, container, path):
         if isinstance(row, Refusal):
             yield row, ()
             continue

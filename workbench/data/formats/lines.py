@@ -15,7 +15,8 @@ from workbench.core.item import KEPT_RAW, Refusal
 from workbench.data.formats.fields import REQUIRED
 
 BLOCK = 1 << 20
-DEFAULT_MAX_LINE = 16 << 20
+MAX_LINE_BYTES = 128 << 20
+"""Maximum length of a line."""
 Fault = Literal["too_long", "unterminated", "damaged"]
 """Why a line is faulty. ``too_long``: only its first 64 KiB are kept; ``unterminated``: the file ends without a line
 end; ``damaged``: the compressed stream ends early.
@@ -40,8 +41,8 @@ class NumberedLine(Struct, frozen=True, gc=False):
     fault: Fault | None
 
 
-def read_lines(stream: Stream, max_line: int = DEFAULT_MAX_LINE) -> Iterator[NumberedLine]:
-    """Yield all lines in order; a line longer than ``max_line`` bytes is never held in memory whole."""
+def read_lines(stream: Stream) -> Iterator[NumberedLine]:
+    """Yield all lines in order; a line longer than `MAX_LINE_BYTES` is never held in memory whole."""
     number = 0
     rest = b""
     too_long = False
@@ -68,10 +69,10 @@ def read_lines(stream: Stream, max_line: int = DEFAULT_MAX_LINE) -> Iterator[Num
             number += 1
             yield (
                 NumberedLine(number, raw, None)
-                if len(raw) <= max_line
+                if len(raw) <= MAX_LINE_BYTES
                 else NumberedLine(number, raw[:KEPT_RAW], "too_long")
             )
-        if len(rest) > max_line:
+        if len(rest) > MAX_LINE_BYTES:
             rest, too_long = rest[:KEPT_RAW], True
     if rest:
         yield NumberedLine(number + 1, rest, "too_long" if too_long else "unterminated")

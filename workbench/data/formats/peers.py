@@ -52,9 +52,9 @@ def dataset_of(path: Path, kind: FileFormat) -> str | None:
     return named
 
 
-def rows(stream: Stream, kind: FileFormat, path: Path, max_line: int) -> Iterator[Row]:
+def rows(stream: Stream, kind: FileFormat, path: Path) -> Iterator[Row]:
     """Yield the rows of an open file, like `documents`; of an annotation tool's file its items."""
-    found = documents(stream, kind, path, max_line)
+    found = documents(stream, kind, path)
     return _items(found, TOOLS[kind].row_of) if kind in TOOLS else found
 
 

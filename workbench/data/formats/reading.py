@@ -29,7 +29,7 @@ from workbench.data.formats.fields import (
     require_columns,
     resolve_columns,
 )
-from workbench.data.formats.lines import DEFAULT_MAX_LINE, RefusedError, Stream, make_refusal
+from workbench.data.formats.lines import RefusedError, Stream, make_refusal
 from workbench.data.formats.logs.logged import Format, Grade
 from workbench.data.formats.places import ColumnPath, chats_in, flatten_rows, has_lists, places_in, split_completions
 from workbench.data.formats.rows import RowBuilder
@@ -68,7 +68,6 @@ class FilePlan(Struct, frozen=True, kw_only=True):
         container: The file format in which the rows are stored.
         columns: The file's columns by field name, with swapped type columns corrected; empty for code and logs.
         swapped_types: Whether the file's type column holds subtypes and its subtype column types.
-        max_line: Maximum length of a line in bytes.
         usual: Default source and licence of rows without them.
         places: The paths of nested values, by the column name that stands for each.
         graders: The columns with verdicts that were requested, by verifier.
@@ -84,7 +83,6 @@ class FilePlan(Struct, frozen=True, kw_only=True):
     container: FileFormat
     columns: dict[str, str] = {}
     swapped_types: bool = False
-    max_line: int = DEFAULT_MAX_LINE
     usual: dict[str, str] = {}
     places: dict[str, ColumnPath] = {}
     graders: dict[str, str] = {}
@@ -120,7 +118,6 @@ def plan_file(
     columns: Mapping[str, str] | None = None,
     graders: Mapping[str, str] = {},
     usual: Mapping[str, str] = {},
-    max_line: int = DEFAULT_MAX_LINE,
 ) -> FilePlan:
     """Read the beginning of a file and decide how to read the rest.
 
@@ -145,13 +142,13 @@ def plan_file(
             raise UsageError(
                 f"{named} can't be combined with {opt.format:{format}}.", "The columns of this format have fixed names."
             )
-        return _fixed_fields_plan(path, own, container, max_line, usual)
+        return _fixed_fields_plan(path, own, container, usual)
     if container != "xlsx" and first_bytes(path).startswith(ZIP):
         raise FormatError(f"{path}: it is a zip file.", "Unpack it.")
-    keys, sample = _first_rows(path, container, max_line)
+    keys, sample = _first_rows(path, container)
     own = kinds.detect_rows(keys, sample) if guess else None
     if own is not None:
-        return _fixed_fields_plan(path, own, container, max_line, usual)
+        return _fixed_fields_plan(path, own, container, usual)
     explicit = dict(columns or {})
     asked = {f"{opt.verdict:{name}}": column for name, column in graders.items()}
     places = places_in({**explicit, **asked}, keys, sample)
@@ -184,7 +181,6 @@ def plan_file(
         container=container,
         columns=found,
         swapped_types=swapped,
-        max_line=max_line,
         usual=dict(usual),
         places=places,
         graders=dict(graders),
@@ -205,7 +201,7 @@ def plan_rows(path: Path, columns: Mapping[str, str]) -> tuple[FilePlan, list[st
         UsageError: A column is missing.
     """
     container = _detect_container(path)
-    keys, sample = _first_rows(path, container, DEFAULT_MAX_LINE)
+    keys, sample = _first_rows(path, container)
     places = places_in(columns, keys, sample)
     require_columns([*keys, *places], {f"{opt.map:{field}}": column for field, column in columns.items()}, str(path))
     return FilePlan(path=path, format=container, container=container, columns=dict(columns), places=places), keys
@@ -221,16 +217,16 @@ def sample_columns(path: Path) -> tuple[list[str], list[dict[str, msgspec.Raw]]]
     container = _detect_container(path)
     if kinds.detect_document(path) is not None:
         return [], []
-    keys, sample = _first_rows(path, container, DEFAULT_MAX_LINE)
+    keys, sample = _first_rows(path, container)
     return ([], []) if kinds.detect_rows(keys, sample) else (keys, sample)
 
 
-def _first_rows(path: Path, container: FileFormat, max_line: int) -> tuple[list[str], list[dict[str, msgspec.Raw]]]:
+def _first_rows(path: Path, container: FileFormat) -> tuple[list[str], list[dict[str, msgspec.Raw]]]:
     with open_stream(path) as (stream, _):
-        keys, sample = keys_of(map(_fix_nan, peers.rows(stream, container, path, max_line)), SAMPLE_ROWS, _SAMPLE_BYTES)
+        keys, sample = keys_of(map(_fix_nan, peers.rows(stream, container, path)), SAMPLE_ROWS, _SAMPLE_BYTES)
     if container in TABLES:
         with open_stream(path) as (stream, _):
-            keys = list(dict.fromkeys([*header_of(stream, container, path, max_line), *keys]))
+            keys = list(dict.fromkeys([*header_of(stream, container, path), *keys]))
     return keys, sample
 
 
@@ -265,14 +261,12 @@ def _columns_stored_twice(
     return {*unknown, *domain}
 
 
-def _fixed_fields_plan(
-    path: Path, format: str, container: FileFormat, max_line: int, usual: Mapping[str, str]
-) -> FilePlan:
+def _fixed_fields_plan(path: Path, format: str, container: FileFormat, usual: Mapping[str, str]) -> FilePlan:
     if usual and kinds.KINDS[format].is_code:
         raise UsageError(
             f"{path} holds code problems, whose source is their benchmark.", f"Leave {opt.source}, {opt.licence} out."
         )
-    return FilePlan(path=path, format=format, container=container, max_line=max_line, usual=dict(usual))
+    return FilePlan(path=path, format=format, container=container, usual=dict(usual))
 
 
 def _detect_container(path: Path) -> FileFormat:
@@ -287,7 +281,7 @@ def _fix_nan(row: Row) -> Row:
 
 
 def _rows_of(plan: FilePlan, stream: Stream) -> Iterable[Row]:
-    rows: Iterable[Row] = peers.rows(stream, plan.container, plan.path, plan.max_line)
+    rows: Iterable[Row] = peers.rows(stream, plan.container, plan.path)
     if plan.places or plan.has_lists or plan.graders:
         # These read a row before it becomes a record. The search of every row takes time, so a record is tried first.
         rows = map(_fix_nan, rows)
@@ -316,7 +310,7 @@ def _records(plan: FilePlan, stream: Stream) -> Iterator[tuple[Row | CodeRecord,
     found: Iterable[tuple[Row | CodeRecord, tuple[Grade, ...]]] = ((row, ()) for row in _rows_of(plan, stream))
     if kind is not None:
         columns = {field: field for field in (QUESTION_FIELDS if questions else FIELDS)}
-        found = kinds.records(stream, kind, plan.container, plan.path, plan.max_line)
+        found = kinds.records(stream, kind, plan.container, plan.path)
     build = _builder(plan, columns, questions=questions)
     for row, grades in found:
         yield row, _build_row(plan, build, row) if isinstance(row, SourceDocument) else row, grades

@@ -31,7 +31,6 @@ from workbench.data.formats.fields import (
     known_licence,
 )
 from workbench.data.formats.lines import (
-    DEFAULT_MAX_LINE,
     RefusedError,
     bad_utf8_error,
     explain_cells,
@@ -347,7 +346,7 @@ def read_records(path: Path, decoder: msgspec.json.Decoder[T]) -> Iterator[tuple
         FormatError: The file can't be opened.
     """
     with open_stream(path) as (stream, _):
-        for row in documents(stream, "jsonl", path, DEFAULT_MAX_LINE):
+        for row in documents(stream, "jsonl", path):
             if isinstance(row, Refusal):
                 yield row.line, row.raw, row
             else:

@@ -17,7 +17,6 @@ from workbench.core.run import VerdictColumn
 from workbench.core.taxonomy import parse_type
 from workbench.data.formats.documents import documents, header_of, keys_of
 from workbench.data.formats.fields import FIELDS, GRADES, KNOWN, columns_there, fold
-from workbench.data.formats.lines import DEFAULT_MAX_LINE
 from workbench.data.formats.logs.logged import number_of, verifier_name
 from workbench.data.formats.places import ColumnPath
 from workbench.data.formats.source import FileFormat, open_stream, table_of
@@ -60,9 +59,9 @@ class Sheet:
     ) -> None:
         self._path, self._kind = path, kind
         with open_stream(path) as (stream, _):
-            self.header = header_of(stream, kind, path, DEFAULT_MAX_LINE)
+            self.header = header_of(stream, kind, path)
         with open_stream(path) as (stream, _):
-            self.sample = keys_of(documents(stream, kind, path, DEFAULT_MAX_LINE), *_SAMPLE)[1]
+            self.sample = keys_of(documents(stream, kind, path), *_SAMPLE)[1]
         named = {fold(column): column for column in reversed(self.header)}
         self._ids = {
             field: found for field, names in _IDS.items() if (found := next(filter(None, map(named.get, names)), None))
@@ -84,7 +83,7 @@ class Sheet:
         rejection.
         """
         with open_stream(self._path) as (stream, _):
-            for row in documents(stream, self._kind, self._path, DEFAULT_MAX_LINE):
+            for row in documents(stream, self._kind, self._path):
                 if isinstance(row, Refusal):
                     yield row.line, row.raw, b"", row
                 else:

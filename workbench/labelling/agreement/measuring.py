@@ -16,7 +16,7 @@ from workbench.core.label import Task
 from workbench.core.project import Project, at_one_moment
 from workbench.core.selection import Selection, is_usable_number
 from workbench.data.formats.documents import documents
-from workbench.data.formats.lines import DEFAULT_MAX_LINE, RefusedError, explain_document, make_refusal
+from workbench.data.formats.lines import RefusedError, explain_document, make_refusal
 from workbench.data.formats.source import open_once
 from workbench.labelling.agreement.labels import (
     FirstPassLabels,
@@ -82,7 +82,7 @@ _DECODER = msgspec.json.Decoder(_RatingLine)
 _TYPES = {"item": str | int, "annotator": str | int, "value": Given}
 
 
-def read(path: Path | None, max_line: int, level: Level, order: Sequence[str] = ()) -> RatingColumns:
+def read(path: Path | None, level: Level, order: Sequence[str] = ()) -> RatingColumns:
     """Read a file, gzipped or not, or for None standard input.
 
     A number and a string with the same text name the same item, annotator or category. An annotator's second rating of
@@ -103,7 +103,7 @@ def read(path: Path | None, max_line: int, level: Level, order: Sequence[str] = 
         raise UsageError(f"{opt.order} names a category twice.")
     gathered = _RatingCollector(_value_parser(level, order))
     with open_once(path) as stream:
-        for row in documents(stream, "jsonl", path or Path("-"), max_line):
+        for row in documents(stream, "jsonl", path or Path("-")):
             if isinstance(row, Refusal):
                 gathered.refused.append(row)
             else:
@@ -381,7 +381,7 @@ def agreement_of_file(
     from workbench.statistics.agreement.coefficients import MOST_RATIOS
     from workbench.statistics.agreement.figures import figures
 
-    columns = read(path, DEFAULT_MAX_LINE, level, order)
+    columns = read(path, level, order)
     if not columns.item:
         first = columns.refused[0] if columns.refused else None
         why = f"Line {first.line}: {first.message}" if first else FORM

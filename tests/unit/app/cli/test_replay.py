@@ -77,12 +77,6 @@ def test_a_client_that_goes_away_leaves_no_trace(tmp_path: Path) -> None:
         assert running.process.stderr.read() == ""
 
 
-def test_the_line_limit_can_be_set(tmp_path: Path) -> None:
-    file = write_lines(tmp_path / "r.jsonl", [{"match": "a", "raw": "b"}, {"match": "c", "raw": "d" * 2000}])
-    with replay(file, "--max-line", "1024") as running:
-        assert (running.report["replies"], running.report["refused"]) == (1, 1)
-
-
 def test_an_unmatched_request_is_reported(server: Replay) -> None:
     status, _, body = ask(server, "POST", "/chat/completions", b'{"messages": []}')
     assert (status, body["error"]["code"]) == (422, 422)

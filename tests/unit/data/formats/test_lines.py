@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import io
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.core.item import KEPT_RAW
+from workbench.data.formats import lines as module
 from workbench.data.formats.lines import BLOCK, read_lines
 
 
@@ -34,15 +36,18 @@ def test_lines_round_trip(lines: list[bytes], size: int) -> None:
 @given(st.integers(1, 200), st.integers(1, 60))
 def test_a_long_line_is_cut_and_the_next_one_is_whole(length: int, size: int) -> None:
     stream = _Drops(b"a\n" + b"x" * length + b"\nb\n", size)
-    read = list(read_lines(stream, max_line=50))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "MAX_LINE_BYTES", 50)
+        read = list(read_lines(stream))
     assert [line.number for line in read] == [1, 2, 3]
     assert read[1].fault == ("too_long" if length > 50 else None)
     assert (read[0].raw, read[2].raw) == (b"a", b"b")
 
 
-def test_a_long_line_keeps_its_first_64_kib() -> None:
+def test_a_long_line_keeps_its_first_64_kib(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MAX_LINE_BYTES", BLOCK)
     stream = io.BytesIO(b"x" * (3 * BLOCK) + b"\nnext\n")
-    first, second = read_lines(stream, max_line=BLOCK)
+    first, second = read_lines(stream)
     assert (first.fault, first.raw) == ("too_long", b"x" * KEPT_RAW)
     assert (second.number, second.raw) == (2, b"next")
 

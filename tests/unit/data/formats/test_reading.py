@@ -15,6 +15,7 @@ import pytest
 from workbench.core.errors import FormatError
 from workbench.core.item import ItemRecord, Refusal
 from workbench.data.formats import documents
+from workbench.data.formats import lines as module
 from workbench.data.formats.reading import plan_file, read_items
 
 GOOD = {"question": "Two and two?", "answer": "4", "completion": "It is 4.", "gold_correct": True}
@@ -90,10 +91,11 @@ def test_huge_numbers_in_unknown_keys_are_preserved(tmp_path: Path) -> None:
     assert item.extra == f'{{"n": {number}, "e": 1e999}}'
 
 
-def test_a_long_line_is_rejected(tmp_path: Path) -> None:
-    refused = _refused(tmp_path, _row(completion="x" * 5_000), max_line=4_096)
+def test_a_long_line_is_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MAX_LINE_BYTES", 4_096)
+    refused = _refused(tmp_path, _row(completion="x" * 5_000))
     assert refused.code == "too_long"
-    assert "max-line" in refused.message
+    assert "Shorten it" in refused.message
 
 
 def test_a_cut_off_last_line_is_truncated(tmp_path: Path) -> None:
@@ -254,7 +256,7 @@ def test_columns_of_a_table_are_known_before_a_row_is(tmp_path: Path) -> None:
     path.write_bytes(b"question,answer,completion\n")
     assert _read(path) == []
     path.write_bytes(b"question,answer,completion\n" + b"ragged\n" * 2_000 + b"a,b,c\n")
-    assert [type(row) for row in _read(path, max_line=10**30)] == [Refusal] * 2_000 + [ItemRecord]
+    assert [type(row) for row in _read(path)] == [Refusal] * 2_000 + [ItemRecord]
 
 
 def test_a_json_document_that_memory_may_not_hold_is_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

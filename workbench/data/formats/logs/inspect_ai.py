@@ -364,7 +364,7 @@ def dataset_of(path: Path) -> str | None:
         return None
 
 
-def rows(stream: Stream, _container: FileFormat, path: Path, _max_line: int) -> Iterator[Row]:
+def rows(stream: Stream, _container: FileFormat, path: Path) -> Iterator[Row]:
     """Yield the samples of an open log, each with the header.
 
     Raises:

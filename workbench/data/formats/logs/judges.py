@@ -115,9 +115,9 @@ def begins(head: bytes) -> bool:
     return _REPORT.match(head) is not None
 
 
-def rows(stream: Stream, kind: FileFormat, path: Path, max_line: int) -> Iterator[Row]:
+def rows(stream: Stream, kind: FileFormat, path: Path) -> Iterator[Row]:
     if kind != "json":
-        return documents(stream, kind, path, max_line)
+        return documents(stream, kind, path)
     return json_rows(stream, path, ("rows", "data", "results"))
 
 

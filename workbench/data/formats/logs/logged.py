@@ -118,7 +118,7 @@ invalid.
 """
 Begin = Callable[[Path], Read]
 """Returns a `Read` for one file; it may look for other files next to it."""
-Rows = Callable[[Stream, FileFormat, Path, int], Iterator[Row]]
+Rows = Callable[[Stream, FileFormat, Path], Iterator[Row]]
 """Yields the rows of an open file, like `documents`."""
 
 

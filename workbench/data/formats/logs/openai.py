@@ -14,7 +14,7 @@ from typing import Any, Final
 from workbench.core.errors import FormatError
 from workbench.data.formats.documents import SourceDocument, documents
 from workbench.data.formats.fields import FIELDS
-from workbench.data.formats.lines import DEFAULT_MAX_LINE, RefusedError
+from workbench.data.formats.lines import RefusedError
 from workbench.data.formats.logs.logged import (
     Format,
     Logged,
@@ -71,7 +71,7 @@ def is_request(row: Mapping[str, Any]) -> bool:
 
 def _rows(file: Path) -> Iterator[Mapping[str, Any]]:
     with suppress(FormatError), open_stream(file) as (stream, _):
-        for row in documents(stream, "jsonl", file, DEFAULT_MAX_LINE):
+        for row in documents(stream, "jsonl", file):
             try:
                 found = plain_object(row.json) if isinstance(row, SourceDocument) else {}
             except RefusedError:

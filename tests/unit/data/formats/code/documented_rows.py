@@ -12,7 +12,6 @@ from tests.documents import ROOT
 from workbench.core.code import CodeRecord, ProblemRecord, SolutionRecord
 from workbench.core.item import Refusal
 from workbench.data.formats import kinds
-from workbench.data.formats.lines import DEFAULT_MAX_LINE
 
 DOCUMENT = (ROOT / "docs" / "code-formats.md").read_text(encoding="utf-8")
 SECTION = re.compile(r"^## (\S+)\n(?:(?!^## ).)*?```json\n(.*?)\n```", re.DOTALL | re.MULTILINE)
@@ -27,7 +26,7 @@ def read(name: str, *rows: dict[str, Any]) -> list[CodeRecord | Refusal]:
 
 
 def read_lines(name: str, lines: bytes) -> list[CodeRecord | Refusal]:
-    found = kinds.records(BytesIO(lines), kinds.KINDS[name], "jsonl", Path("rows.jsonl"), DEFAULT_MAX_LINE)
+    found = kinds.records(BytesIO(lines), kinds.KINDS[name], "jsonl", Path("rows.jsonl"))
     return [record for record, _ in found if isinstance(record, ProblemRecord | SolutionRecord | Refusal)]
 
 

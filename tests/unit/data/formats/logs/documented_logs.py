@@ -11,7 +11,6 @@ from tests.documents import ROOT
 from workbench.core.item import Refusal
 from workbench.data.formats import kinds
 from workbench.data.formats.documents import SourceDocument
-from workbench.data.formats.lines import DEFAULT_MAX_LINE
 from workbench.data.formats.logs.logged import Grade
 from workbench.data.formats.source import detect_format, open_stream
 
@@ -28,7 +27,7 @@ def read(name: str, path: Path) -> list[Found]:
     """Read a file of the given format."""
     container = detect_format(path)
     with open_stream(path) as (stream, _):
-        rows = list(kinds.records(stream, kinds.KINDS[name], container, path, DEFAULT_MAX_LINE))
+        rows = list(kinds.records(stream, kinds.KINDS[name], container, path))
     found = [(json.loads(row.json), grades) if isinstance(row, SourceDocument) else row for row, grades in rows]
     return [one for one in found if isinstance(one, tuple | Refusal)]
 

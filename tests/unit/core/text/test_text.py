@@ -177,13 +177,6 @@ def test_an_answer_inside_a_formula_marks_the_formula(text: str) -> None:
     assert any("42" in text for text, style in styles(rendered) if style == "answer")
 
 
-def test_an_answer_in_a_repeated_line_is_still_marked() -> None:
-    text = "it is 42\n" * 12
-    at = text.rindex("42")
-    rendered = render(text, answer_span=(at, at + 2))
-    assert rendered.marks["answer"] == [0]
-
-
 def test_every_box_is_marked() -> None:
     text = "a $\\boxed{1}$\nb\n\\[ \\begin{aligned} x &= 2 \\\\ &\\boxed{2} \\end{aligned} \\]"
     assert render(text).marks["boxed"] == [0, 3]

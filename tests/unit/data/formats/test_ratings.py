@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from workbench.core.errors import FormatError, UsageError
+from workbench.data.formats import lines
 from workbench.labelling.agreement.measuring import RatingColumns, read
 from workbench.statistics.records.agreement import Level
 
@@ -33,7 +34,7 @@ def test_a_file_is_read_in_its_order(tmp_path: Path) -> None:
     path = written(
         tmp_path, rating("x", "bob", "no"), {**rating("y", "ann", "yes"), "more": [1]}, "", rating("x", "ann", "no")
     )
-    found = read(path, 1 << 20, "nominal")
+    found = read(path, "nominal")
     assert (found.item.tolist(), found.annotator.tolist(), found.value.tolist()) == ([0, 1, 0], [1, 0, 0], [0, 1, 0])
     assert (found.values, found.annotators, found.items) == (["no", "yes"], ["ann", "bob"], 2)
     assert found.refused == []
@@ -41,13 +42,13 @@ def test_a_file_is_read_in_its_order(tmp_path: Path) -> None:
 
 def test_equal_spellings_are_one_annotator(tmp_path: Path) -> None:
     path = written(tmp_path, rating(1, 7, 1), rating("1", "8", "1"), rating(1, 9, 1.0), rating(2, "7", True))
-    found = read(path, 1 << 20, "nominal")
+    found = read(path, "nominal")
     assert (found.items, found.annotators, found.values) == (2, ["7", "8", "9"], ["1", "true"])
 
 
 def test_numbers_keep_their_order_and_worth(tmp_path: Path) -> None:
     path = written(tmp_path, *(rating(place, "a", value) for place, value in enumerate((10, 2, -1.5, 2.0))))
-    interval, ordinal = read(path, 1 << 20, "interval"), read(path, 1 << 20, "ordinal")
+    interval, ordinal = read(path, "interval"), read(path, "ordinal")
     assert (interval.values, interval.numbers) == (["-1.5", "2", "10"], [-1.5, 2, 10])
     assert (ordinal.values, ordinal.numbers) == (["-1.5", "2", "10"], [0, 1, 2])
     assert interval.value.tolist() == [2, 1, 0, 1]
@@ -55,7 +56,7 @@ def test_numbers_keep_their_order_and_worth(tmp_path: Path) -> None:
 
 def test_ordinal_values_have_the_given_order(tmp_path: Path) -> None:
     path = written(tmp_path, rating(1, "a", "good"), rating(2, "a", "poor"), rating(3, "a", "great"))
-    found = read(path, 1 << 20, "ordinal", ("poor", "fair", "good"))
+    found = read(path, "ordinal", ("poor", "fair", "good"))
     assert (found.values, found.numbers, found.value.tolist()) == (["poor", "fair", "good"], [0, 1, 2], [2, 0])
     ((line, field, message),) = refusals_of(found)
     assert (line, field) == (3, "value")
@@ -65,7 +66,7 @@ def test_ordinal_values_have_the_given_order(tmp_path: Path) -> None:
 
 def test_a_second_rating_is_rejected_and_the_first_stays(tmp_path: Path) -> None:
     path = written(tmp_path, rating(1, "a", 0), rating(1, "b", 0), rating("1", "a", 1), rating(1, "a", 0))
-    found = read(path, 1 << 20, "nominal")
+    found = read(path, "nominal")
     assert found.value.tolist() == [0, 0]
     assert [(line, field) for line, field, _ in refusals_of(found)] == [(3, "annotator"), (4, "annotator")]
     assert all("on line 1 already" in message for *_, message in refusals_of(found))
@@ -96,7 +97,7 @@ def test_a_second_rating_is_rejected_and_the_first_stays(tmp_path: Path) -> None
 def test_a_bad_line_is_rejected_with_its_field_and_the_rest_is_used(
     tmp_path: Path, line: str, field: str | None, part: str
 ) -> None:
-    found = read(written(tmp_path, rating(1, "b", 1), line, rating(2, "b", 1)), 1 << 20, "nominal")
+    found = read(written(tmp_path, rating(1, "b", 1), line, rating(2, "b", 1)), "nominal")
     ((number, named, message),) = refusals_of(found)
     assert (number, named) == (2, field)
     assert part in message
@@ -115,7 +116,7 @@ def test_a_bad_line_is_rejected_with_its_field_and_the_rest_is_used(
     ],
 )
 def test_a_value_that_is_none_of_the_level_is_rejected(tmp_path: Path, level: Level, value: Any, part: str) -> None:
-    found = read(written(tmp_path, rating(1, "a", 1), rating(2, "a", value)), 1 << 20, level)
+    found = read(written(tmp_path, rating(1, "a", 1), rating(2, "a", value)), level)
     ((line, field, message),) = refusals_of(found)
     assert (line, field) == (2, "value")
     assert part in message
@@ -125,14 +126,15 @@ def test_a_value_that_is_none_of_the_level_is_rejected(tmp_path: Path, level: Le
 def test_a_line_that_is_not_utf_8_is_rejected(tmp_path: Path) -> None:
     path = tmp_path / "r.jsonl"
     path.write_bytes(b'{"item": 1, "annotator": "\xff", "value": 1}\n{"item": 1, "annotator": "a", "value": 1}\n')
-    found = read(path, 1 << 20, "nominal")
+    found = read(path, "nominal")
     ((_, _, message),) = refusals_of(found)
     assert "not UTF-8" in message
     assert found.annotators == ["a"]
 
 
-def test_a_line_that_is_too_long_is_rejected(tmp_path: Path) -> None:
-    found = read(written(tmp_path, rating("x" * 5_000, "a", 1), rating(1, "a", 1)), 2_000, "nominal")
+def test_a_line_that_is_too_long_is_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lines, "MAX_LINE_BYTES", 2_000)
+    found = read(written(tmp_path, rating("x" * 5_000, "a", 1), rating(1, "a", 1)), "nominal")
     assert [line for line, *_ in refusals_of(found)] == [1]
     assert found.items == 1
 
@@ -140,15 +142,15 @@ def test_a_line_that_is_too_long_is_rejected(tmp_path: Path) -> None:
 def test_gzip_is_read(tmp_path: Path) -> None:
     path = tmp_path / "r.jsonl.gz"
     path.write_bytes(gzip.compress(json.dumps(rating(1, "a", 2)).encode() + b"\n"))
-    assert read(path, 1 << 20, "nominal").values == ["2"]
+    assert read(path, "nominal").values == ["2"]
 
 
 def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="No such file"):
-        read(tmp_path / "none.jsonl", 1 << 20, "nominal")
+        read(tmp_path / "none.jsonl", "nominal")
 
 
 @pytest.mark.parametrize(("level", "order"), [("nominal", ("a", "b")), ("ordinal", ("a", "a"))])
 def test_an_order_must_fit(tmp_path: Path, level: Level, order: tuple[str, ...]) -> None:
     with pytest.raises(UsageError, match="--order"):
-        read(written(tmp_path, rating(1, "a", "a")), 1 << 20, level, order)
+        read(written(tmp_path, rating(1, "a", "a")), level, order)

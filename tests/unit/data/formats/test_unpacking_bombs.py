@@ -105,7 +105,7 @@ def test_a_repeated_parquet_text_is_held_only_a_few_times(tmp_path: Path, monkey
 
     monkeypatch.setattr(pq.ParquetFile, "iter_batches", watched)
     with path.open("rb") as stream:
-        assert sum(1 for _ in documents.documents(stream, "parquet", path, 1 << 20)) == 500
+        assert sum(1 for _ in documents.documents(stream, "parquet", path)) == 500
     assert max(held) <= 2 << 20
 
 

@@ -8,12 +8,11 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import chain
-from types import TracebackType
-from typing import Any, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from msgspec import Struct, structs
 
-from workbench.core.code import Execution, Level, Problem, Program, Provenance, SolutionForm
+from workbench.core.code import Execution, Level, Problem, Program, SolutionForm
 from workbench.core.database.connection import Database
 from workbench.core.errors import VerifierError
 from workbench.core.run import ClusterUse
@@ -28,45 +27,15 @@ from workbench.verifiers.execution.runners import require_runner
 from workbench.verifiers.execution.settings import PoolSettings
 from workbench.verifiers.judging import failure
 
+if TYPE_CHECKING:
+    from workbench.runs.cluster_pool import ClusterPool
+
 MAX_GROUP_SOLUTIONS = 500
 """Maximum solutions in one transaction."""
 
 _GROUP_S = 0.2
 _MAX_CACHED_PROBLEMS = 256
 """Problems in the cache: solutions of one problem are usually consecutive."""
-
-K = TypeVar("K")
-
-
-class ProgramPool(Protocol):
-    """Runs programs against their tests, as `SandboxPool` does."""
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
-    ) -> None: ...
-
-    @property
-    def is_ready(self) -> bool:
-        """Return whether it can run programs; until then `attend` has to be called."""
-        ...
-
-    def provenance(self) -> Provenance: ...
-
-    def attend(self) -> None:
-        """Do the work that is due while there are no programs."""
-        ...
-
-    def run(
-        self, jobs: Iterable[tuple[K, Program]], raise_if_cancelled: Callable[[], None] | None = None
-    ) -> Iterator[tuple[K, Execution]]:
-        """Yield each job's key and result, in the order of completion; call ``raise_if_cancelled`` regularly."""
-        ...
-
-    def drop(self, is_gone: Callable[[Any], bool]) -> None:
-        """Abandon the jobs whose keys are no longer needed."""
-        ...
 
 
 class SolutionWork(Struct, eq=False):
@@ -89,6 +58,7 @@ class SolutionWork(Struct, eq=False):
     runs: list[dict[str, Execution]] = []
 
 
+ProgramPool: TypeAlias = "SandboxPool | ClusterPool"
 Work = TypeVar("Work", bound=SolutionWork)
 Job = tuple[tuple[Work, str], Program]
 """A program to run; its key is the solution and the suite."""

@@ -22,6 +22,7 @@ from msgspec import UNSET
 from tests.released import released_row, released_rows
 from workbench.core.errors import FormatError, UsageError
 from workbench.core.project import Project, open_project
+from workbench.data.formats import lines as formats
 from workbench.interchange.exporting import ExportFormat, ExportOptions, export
 from workbench.interchange.import_report import ImportReport
 from workbench.interchange.importing import import_files, plan_import, preview_import
@@ -101,7 +102,10 @@ def test_the_released_file_round_trips_byte_for_byte(project: Project, real_file
     assert _counts(_import(project, real_file)) == (108, 0, 108, 0)
 
 
-def test_five_invalid_lines_are_rejected(project: Project, real_file: Path, tmp_path: Path) -> None:
+def test_five_invalid_lines_are_rejected(
+    project: Project, real_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(formats, "MAX_LINE_BYTES", 10_000_000)
     lines = real_file.read_bytes().split(b"\n")
     lines[1] = lines[1][:-20]
     lines[3] = json.dumps({k: v for k, v in json.loads(lines[3]).items() if k != "answer"}).encode()

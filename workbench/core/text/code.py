@@ -149,15 +149,15 @@ def _diff_line(old: Sequence[str], new: Sequence[str], left: int | None, right: 
 def _pair_lines(
     old: Sequence[str], new: Sequence[str], left: range, right: range
 ) -> Iterator[tuple[int | None, int | None]]:
-    """Pair each line of a block with the first similar one after the last pair, unless the block is large."""
+    """Pair each line of a block with the most similar one after the last pair, unless the block is large."""
     words = [_words(new[line]) for line in right] if len(left) * len(right) <= _MAX_BLOCK_PAIRS else []
     at = 0
     for line in left:
-        one = _words(old[line])
-        match = next((place for place in range(at, len(words)) if _are_similar(one, words[place])), None)
-        if match is None:
+        found = [_similarity(_words(old[line]), other) for other in words[at:]]
+        if max(found, default=0.0) < _MIN_SIMILARITY:
             yield line, None
         else:
+            match = at + found.index(max(found))
             yield from ((None, right[place]) for place in range(at, match))
             yield line, right[match]
             at = match + 1
@@ -168,10 +168,10 @@ def _words(line: str) -> Counter[str]:
     return Counter(_WORD.findall(line[:_MAX_LINE]))
 
 
-def _are_similar(one: Counter[str], other: Counter[str]) -> bool:
+def _similarity(one: Counter[str], other: Counter[str]) -> float:
     inked = [sum(count for word, count in words.items() if not word.isspace()) for words in (one, other)]
     common = sum(count for word, count in (one & other).items() if not word.isspace())
-    return common > 0 and 2 * common / sum(inked) >= _MIN_SIMILARITY
+    return 2 * common / sum(inked) if common else 0.0
 
 
 def _differing_parts(left: str, right: str) -> tuple[tuple[Stretch, ...], tuple[Stretch, ...]]:

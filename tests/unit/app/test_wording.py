@@ -108,7 +108,7 @@ def test_only_the_command_line_spells_flags_and_commands() -> None:
     assert found == set()
 
 
-def test_options_and_commands_are_worded_when_a_message_is_made_not_when_a_module_is_imported() -> None:
+def test_options_are_worded_when_a_message_is_made() -> None:
     for module, tree in modules().items():
         inside = {
             id(node)

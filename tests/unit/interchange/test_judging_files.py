@@ -255,7 +255,7 @@ def test_verifiers_that_ask_model_servers_are_rejected(tmp_path: Path) -> None:
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize("workers", [1, 2])
-def test_rows_that_workers_are_slow_with_keep_no_more_of_the_file_in_memory_than_is_meant(
+def test_slow_rows_do_not_increase_the_rows_held_in_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int
 ) -> None:
     """All rows behind one that hangs wait for it, though their own verdicts are had at once."""

@@ -181,9 +181,7 @@ def test_hostile_solutions_harm_neither_their_neighbours_nor_the_file(tmp_path: 
     assert {*psutil.Process().children(recursive=True)} <= before
 
 
-def test_passes_that_could_be_forged_and_solutions_that_did_not_run_are_counted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_forgeable_passes_and_unrun_solutions_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where they were judged before."""
     some = [{**one, "tests": [*SUITE, FORGED] if one["n"] < 12 else SUITE} for one in rows(24)]
     some[20] |= {"language": "cobol", "tests": [{"input": "1", "output": "2"}]}

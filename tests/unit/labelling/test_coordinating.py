@@ -124,7 +124,7 @@ def test_an_excluded_item_is_listed_but_not_counted(project: Project) -> None:
     assert (listed.people, listed.notes) == (("dora",), ("asks why",))
 
 
-def test_the_same_exclusion_again_stores_nothing_and_another_reason_replaces_it(project: Project) -> None:
+def test_a_repeated_exclusion_stores_nothing_unless_its_reason_differs(project: Project) -> None:
     exclude(project, [1], reason="proof")
     assert exclude(project, [1], reason="proof").skipped == 1
     assert exclude(project, [1], reason="truncated", by="dora").excluded == 1

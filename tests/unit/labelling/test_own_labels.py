@@ -100,9 +100,7 @@ def test_repeats_and_checks_are_exported_separately(project: Project, tmp_path: 
     assert [row["annotator"] for row in found["checks"]] == ["bob"]
 
 
-def test_labels_of_an_earlier_round_do_not_count_and_exclusions_are_the_coordinator_s(
-    project: Project, tmp_path: Path
-) -> None:
+def test_labels_of_earlier_rounds_and_exclusions_are_not_own_labels(project: Project, tmp_path: Path) -> None:
     say(project, 1)
     reopen(project, [1], reason="why", by="dora")
     exclude(project, [1], reason="proof", by="dora")

@@ -131,9 +131,7 @@ def test_the_identity_includes_fields_but_not_key_locations() -> None:
         ({"api_key_file": "a\nb"}, "api_key_file: must be one line"),
     ],
 )
-def test_what_cannot_be_sent_is_rejected_at_its_option_without_repeating_a_secret(
-    options: dict[str, str], wrong: str
-) -> None:
+def test_invalid_options_are_rejected_without_echoing_a_secret(options: dict[str, str], wrong: str) -> None:
     with pytest.raises(ValueError, match="^" + wrong.replace("$", r"\$").replace("{", r"\{")) as caught:
         server_from(GIVEN | options)
     assert "sk-1234567890" not in str(caught.value)

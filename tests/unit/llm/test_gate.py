@@ -152,7 +152,7 @@ def test_the_limit_doubles_until_it_is_rejected_then_creeps() -> None:
     assert gate.limit == 84
 
 
-def test_it_starts_no_higher_than_the_runs_own_limit_and_grows_only_when_it_holds_calls_back() -> None:
+def test_concurrency_starts_within_the_limit_and_grows_on_demand() -> None:
     assert Gate(Limits(concurrency=3), INITIAL_CONCURRENCY, [], HeldClock()).limit == 3
     idle = Gate(Limits(concurrency=100), INITIAL_CONCURRENCY, [], HeldClock())
     for _ in range(1000):

@@ -218,7 +218,7 @@ def test_a_suspended_runner_keeps_its_lock(tmp_path: Path, monkeypatch: pytest.M
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize("stands_there", [False, True], ids=["moved", "replaced"])
-def test_a_runner_ends_if_its_file_is_moved_and_its_run_continues_once_it_is_put_back(
+def test_a_moved_file_ends_the_runner_and_its_run_resumes_once_restored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, stands_there: bool
 ) -> None:
     install_plugin(tmp_path, monkeypatch)

@@ -53,7 +53,7 @@ def test_without_rows_everything_is_undefined() -> None:
 
 @settings(deadline=None)
 @given(st.integers(0, 500), st.integers(0, 500), st.booleans())
-def test_a_constant_verifier_has_mcc_zero_and_balanced_accuracy_one_half_only_with_both_classes(
+def test_a_constant_verifier_has_mcc_zero_only_with_both_classes(
     positives: int, negatives: int, says_correct: bool
 ) -> None:
     counts = (

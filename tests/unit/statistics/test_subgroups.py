@@ -243,7 +243,7 @@ def test_fisher_and_the_published_counts_leave_five_of_eleven_low_cells() -> Non
     assert multiple_values == pytest.approx(0.059, abs=5e-4)
 
 
-def test_the_permutation_test_of_the_published_counts_takes_a_type_of_two_subtypes_as_one_test() -> None:
+def test_published_types_of_two_subtypes_are_one_permutation_test() -> None:
     distinct: dict[tuple[int, int], float] = {}
     below = dict[tuple[int, int], list[bool]]()
     for type_ in range(4):

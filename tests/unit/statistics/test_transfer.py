@@ -160,8 +160,8 @@ def test_noise_makes_intervals_wider_however_little_of_it_is_sure(measured: floa
             assert found[1][1] - found[1][0] > 0.07
 
 
-def test_a_verifier_that_agrees_with_labels_more_than_their_noise_allows_is_not_called_perfect() -> None:
-    """It would be [1, 1]; who errs where people err is measured like that."""
+def test_agreement_beyond_the_label_noise_is_not_called_perfect() -> None:
+    """The estimate would be [1, 1], because shared errors count as agreement."""
     assert accuracy_without_label_errors(0.99, (0.97, 1.0), 0.05, (0.02, 0.1)) is None
     assert accuracy_without_label_errors(0.01, (0.0, 0.03), 0.05, (0.04, 0.06)) is None
     assert accuracy_without_label_errors(1.0, (1.0, 1.0), 0.0, (0.0, 0.0)) == (1.0, (1.0, 1.0))

@@ -54,7 +54,7 @@ def test_library_logs_have_the_comparison_and_reason(name: str) -> None:
     assert written["reasons"][:3] == ["text_equal", "number", "no_answer_found"]
 
 
-def test_inspect_s_choices_are_part_of_the_question_and_all_its_targets_are_meant() -> None:
+def test_inspect_choices_are_in_the_question_and_all_targets_count() -> None:
     assert [row["acc"] for row in read("inspect_ai")["options"]] == [1.0, 1.0, 0.0]
 
 

@@ -231,9 +231,7 @@ def raw(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return project.path
 
 
-def test_the_papers_metrics_and_histograms_have_the_reference_solution_run_and_ranked_first(
-    call: Call, raw: Path
-) -> None:
+def test_paper_metrics_run_the_reference_and_rank_it_first(call: Call, raw: Path) -> None:
     code, out, err = call("metrics", raw, "--paper", "--json", "--bootstrap", "0", "--truth", "execution")
     assert code == 0, err
     report = json.loads(out)

@@ -20,7 +20,7 @@ PROMPT = b"\xef\xbb\xbfWhich type?\r\n{question}\r\n[{answer}] {completion} {?qu
 QUESTION = "What is {answer}? <|im_end|>\r\nAnswer type: A1"
 
 
-def test_the_request_is_the_file_and_types_alone_serve_draws_and_are_not_accepted(tmp_path: Path) -> None:
+def test_the_request_is_the_file_and_types_serve_draws_only(tmp_path: Path) -> None:
     path = tmp_path / "figure 4.txt"
     path.write_bytes(PROMPT)
     rows = {"one": {"question": QUESTION, "answer": "{question}"}, "two": {"question": "Prove it.", "answer": "so"}}

@@ -89,7 +89,7 @@ def test_histograms_count_every_selected_solution_once(tmp_path: Path) -> None:
     assert found.mean_score == pytest.approx((0 + 0.25 + 0.5 + 0.75 + 1 + 1 + 0.5) / 7)
 
 
-def test_scores_of_written_tests_are_those_of_the_solutions_that_true_scores_select(tmp_path: Path) -> None:
+def test_scores_are_those_of_solutions_selected_by_true_scores(tmp_path: Path) -> None:
     """Figure 5b: the selection depends only on true scores, and unselected solutions do not count."""
     project = scored_project(tmp_path, {"t": LADDER | {"again": LADDER["s4"]}, "u": {"a": "pp|", "b": "pf|"}})
     said = {"t/s0": 0.3, "t/s4": 0.3, "t/s8": 1.0, "t/s12": 0.31, "t/s16": 0.3, "t/again": 0.9, "u/a": 0.0, "u/b": None}

@@ -303,9 +303,7 @@ def test_in_every_selection_of_the_shared_problems_the_reference_has_rank_1(
 
 
 @pytest.mark.soak
-def test_the_reference_of_every_shared_problem_is_first_and_table_2_needs_no_execution(
-    call: Call, shared_data: Path, tmp_path: Path
-) -> None:
+def test_references_rank_first_and_table_2_needs_no_execution(call: Call, shared_data: Path, tmp_path: Path) -> None:
     """The real problems with some of their solutions: selected, written in the released shape, read back, measured."""
     need_a_sandbox()
     rows = [json.loads(line) for line in (shared_data / "code" / "solutions.jsonl").read_text("utf-8").splitlines()]

@@ -70,7 +70,7 @@ def test_a_generated_canonical_solution_is_no_ground_truth(tmp_path: Path) -> No
     assert (line.ground_truth, line.ground_truth_from) == ("fast", "stand_in")
 
 
-def test_a_continuation_equals_the_canonical_solution_with_the_prompt_before_it(tmp_path: Path) -> None:
+def test_a_continuation_equals_the_canonical_solution_after_the_prompt(tmp_path: Path) -> None:
     rows = {"t/goes on": {"completion": "\npass", "form": "continuation"}}
     (line,) = lines_of(scored_project(tmp_path, {"t": {"fast": "pp|", "goes on": "pp|"}}, rows=rows))
     assert line.ground_truth == "goes on"
@@ -114,7 +114,7 @@ def test_the_papers_rule_does_not_round(tmp_path: Path) -> None:
     assert set(lines_of(project, rules="formula")[0].selected) == {"a", "b", "c"}
 
 
-def test_a_set_is_written_with_its_texts_and_rules_and_can_be_selected_from_again(tmp_path: Path) -> None:
+def test_a_written_set_has_texts_and_rules_and_can_be_selected_again(tmp_path: Path) -> None:
     project = scored_project(tmp_path, {"t": SPREAD, "empty": {"x": "f"}}, flagged=["t/c"])
     sets = sets_of(project, k=4)
     path = tmp_path / "set.jsonl"

@@ -93,7 +93,7 @@ def test_ties_keep_the_ground_truth_or_fastest_or_first() -> None:
     assert found.shortfall == "few_scores"
 
 
-def test_a_ground_truth_below_another_solution_keeps_its_flag_and_loses_its_rank() -> None:
+def test_a_beaten_ground_truth_keeps_its_flag_and_loses_its_rank() -> None:
     found = picked(of_scores(0.9, 1, 0.5))
     assert [(one.rank, one.ground_truth) for one in found.ranked] == [(1, False), (2, True), (3, False)]
 

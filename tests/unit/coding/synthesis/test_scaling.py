@@ -125,9 +125,7 @@ def test_scaling_equals_separate_suites(call: Call, made: Path, database: Path, 
     assert rows == {f"{model}-{n}": figures(point["figures"]) for (model, n), point in points.items()}
 
 
-def test_a_model_that_refuses_half_the_problems_and_one_with_broken_tests_fall_to_their_places(
-    call: Call, database: Path
-) -> None:
+def test_refusals_and_broken_tests_lower_the_rank_of_a_model(call: Call, database: Path) -> None:
     with scripted(answer) as server:
         models = [word for model in ("good", "sloppy", "shy/half") for word in ("--model", model)]
         words = ["code", "scale", database, "--n", "8", *models, "-o", f"base_url={server.url}", "--json"]

@@ -112,9 +112,7 @@ def test_too_few_differing_questions_give_no_interval() -> None:
         ([[4, 3], [2, 50]], True),
     ],
 )
-def test_an_interval_takes_questions_that_differ_and_that_agree_on_the_rarer_label(
-    table: list[list[int]], enough: bool
-) -> None:
+def test_an_interval_needs_enough_differing_and_rarer_questions(table: list[list[int]], enough: bool) -> None:
     ratings = of_two(table)
     found, of_pair = of(ratings), pairs(ratings, np.arange(ratings.items))
     for ends in (found.alpha_ci, found.ac1_ci, found.fleiss_ci, of_pair.interval(0)):

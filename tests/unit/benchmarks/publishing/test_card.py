@@ -116,7 +116,7 @@ def test_the_card_has_every_required_part(made: tuple[Path, object]) -> None:
         "Runs whose verdicts selected",
         "Guidelines, version 1",
         "3 people",
-        "median s | fast % |",
+        "| person | labels | with others % |",
         "61 with two labels or more",
         "32 with two labels or more",
         "| AC1 |",

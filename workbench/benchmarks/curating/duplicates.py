@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -43,7 +42,7 @@ from workbench.runs import generation
 from workbench.runs.generation import Models, Watch
 
 if TYPE_CHECKING:
-    from workbench.statistics.confusion import BoolArray, FloatArray, IntArray
+    from workbench.statistics.confusion import FloatArray
 
 
 # -- A question's text as tokens, which are independent of spelling but keep the meaning.
@@ -210,27 +209,6 @@ _TOLERANCE: Final = 1e-9
 """Tolerance for rounding: a threshold such as 0.7 has no exact binary form."""
 
 
-class _NumberSets(NamedTuple):
-    flat: IntArray
-    starts: IntArray
-
-    def of(self, place: int) -> IntArray:
-        return self.flat[self.starts[place] : self.starts[place + 1]]
-
-    def sizes(self, places: IntArray) -> IntArray:
-        sizes: IntArray = self.starts[places + 1] - self.starts[places]
-        return sizes
-
-    def shared(self, places: IntArray, marked: BoolArray) -> IntArray:
-        import numpy as np
-
-        sizes = self.sizes(places)
-        ends = np.cumsum(sizes)
-        members = np.arange(int(sizes.sum())) + np.repeat(self.starts[places] - (ends - sizes), sizes)
-        sums = np.concatenate(([0], np.cumsum(marked[self.flat[members]])))
-        return np.asarray(sums[ends] - sums[ends - sizes])
-
-
 def near_duplicates(texts: Sequence[Wording], threshold: float, size: int) -> list[Duplicate]:
     """Return the texts that are duplicates, each with the text that is kept and their Jaccard index.
 
@@ -239,111 +217,39 @@ def near_duplicates(texts: Sequence[Wording], threshold: float, size: int) -> li
         threshold: Minimum Jaccard index of two duplicates, above 0.
         size: Number of tokens in a shingle.
     """
-    pool = _TextPool(texts, size)
+    shingles = _shingles_by_rarity(texts, size)
     stay: dict[int, list[int]] = {}
     gone = []
-    for place in range(len(texts)):
-        prefix = pool.prefix(place, threshold)
-        met: set[int] = set()
-        for member in prefix:
-            met.update(stay.get(member, ()))
-        found = pool.nearest(place, met) if met else None
-        if found is not None and found[1] >= threshold - _TOLERANCE:
-            gone.append(Duplicate(place, *found))
+    for place, own in enumerate(shingles):
+        prefix = own[: len(own) - ceil(threshold * len(own) - _TOLERANCE) + 1]
+        members = frozenset(own)
+        alike = []
+        for other in {other for shingle in prefix for other in stay.get(shingle, ())}:
+            shared = len(members.intersection(shingles[other]))
+            similarity = shared / (len(own) + len(shingles[other]) - shared)
+            if similarity >= threshold - _TOLERANCE:
+                alike.append((-similarity, other))
+        found = next((one for one in sorted(alike) if may_say_the_same(texts[place], texts[one[1]])), None)
+        if found is not None:
+            gone.append(Duplicate(place, found[1], -found[0]))
             continue
-        for member in prefix:
-            stay.setdefault(member, []).append(place)
+        for shingle in prefix:
+            stay.setdefault(shingle, []).append(place)
     return gone
 
 
-class _TextPool:
-    """Texts as sets of numbers: the ids of their shingles, the rarest first, and of their words."""
-
-    def __init__(self, texts: Sequence[Wording], size: int) -> None:
-        import numpy as np
-
-        self._shingles = _shingles([text.tokens for text in texts], size)
-        self._words = _number_sets(text.words() for text in texts)
-        answers: dict[str, int] = {"": 0}
-        self._answers = np.array([answers.setdefault(text.answer, len(answers)) for text in texts])
-        self._marked = [np.zeros(int(one.flat.max(initial=0)) + 1, dtype=bool) for one in (self._shingles, self._words)]
-
-    def prefix(self, place: int, threshold: float) -> list[int]:
-        own = self._shingles.of(place)
-        found: list[int] = own[: len(own) - ceil(threshold * len(own) - _TOLERANCE) + 1].tolist()
-        return found
-
-    def nearest(self, place: int, met: set[int]) -> tuple[int, float]:
-        """Return the most similar of the texts ``met`` for which `may_say_the_same` holds; the first one in a tie.
-
-        Returns:
-            The text's position, and the Jaccard index of the two, which is 0 without such a text.
-        """
-        import numpy as np
-
-        others = np.sort(np.fromiter(met, dtype=np.int64, count=len(met)))
-        shared = self._shared(0, self._shingles, place, others)
-        union = len(self._shingles.of(place)) + self._shingles.sizes(others) - shared
-        words = self._shared(1, self._words, place, others)
-        within = (words == len(self._words.of(place))) | (words == self._words.sizes(others))
-        answered = (self._answers[place] > 0) & (self._answers[others] == self._answers[place])
-        similarities = np.where(within | answered, shared / union, 0.0)
-        best = int(np.argmax(similarities))
-        return int(others[best]), float(similarities[best])
-
-    def _shared(self, kind: int, sets: _NumberSets, place: int, others: IntArray) -> IntArray:
-        marked, own = self._marked[kind], sets.of(place)
-        marked[own] = True
-        found = sets.shared(others, marked)
-        marked[own] = False
-        return found
-
-
-def _number_sets(sets: Iterable[set[tuple[str, int]]]) -> _NumberSets:
-    import numpy as np
-
-    known: dict[tuple[str, int], int] = {}
-    numbers, sizes = array("q"), [0]
-    for one in sets:
-        numbers.extend(known.setdefault(word, len(known)) for word in one)
-        sizes.append(len(one))
-    return _NumberSets(np.array(numbers), np.cumsum(sizes))
-
-
-def _shingles(texts: Sequence[Sequence[str]], size: int) -> _NumberSets:
-    import numpy as np
-
-    codes, owners = _sequence_ids(texts, size)
-    first = np.unique(owners * (int(codes.max(initial=0)) + 1) + codes, return_index=True)[1]
-    owners, codes = owners[first], codes[first]
-    _, codes, frequencies = np.unique(codes, return_inverse=True, return_counts=True)
-    rank = np.empty(len(frequencies), dtype=np.int64)
-    rank[np.argsort(frequencies, kind="stable")] = np.arange(len(frequencies))
-    codes = rank[codes]
-    flat = codes[np.lexsort((codes, owners))]
-    return _NumberSets(flat, np.concatenate(([0], np.cumsum(np.bincount(owners, minlength=len(texts))))))
-
-
-def _sequence_ids(texts: Sequence[Sequence[str]], size: int) -> tuple[IntArray, IntArray]:
-    """Return an id for each sequence of ``size`` consecutive tokens, equal for equal sequences, and the position of
-    its text.
-
-    A text with fewer tokens is padded to one sequence.
-    """
-    import numpy as np
-
-    known: dict[str, int] = {}
-    found = array("q")
+def _shingles_by_rarity(texts: Sequence[Wording], size: int) -> list[tuple[int, ...]]:
+    """Return each text's shingles as numbers, the rarest first; a text with fewer tokens is padded to one shingle."""
+    known: dict[tuple[str, ...], int] = {}
+    often: Counter[int] = Counter()
+    found = []
     for text in texts:
-        found.extend(known.setdefault(word, len(known) + 1) for word in text)
-        found.extend([0] * (size - len(text)))
-    codes = numbers = np.array(found)
-    owners = np.repeat(np.arange(len(texts)), [max(len(text), size) for text in texts])
-    for step in range(1, size):
-        # Pairs of a shorter sequence and the next token are renumbered in each round, so that ids are unique.
-        codes = np.unique(codes[:-1] * (len(known) + 1) + numbers[step:], return_inverse=True)[1]
-    inside = owners[: len(codes)] == owners[size - 1 :]
-    return codes[inside], owners[: len(codes)][inside]
+        padded = [*text.tokens, *[""] * (size - len(text.tokens))]
+        sequences = zip(*(padded[start:] for start in range(size)), strict=False)
+        own = tuple({known.setdefault(one, len(known)) for one in sequences})
+        often.update(own)
+        found.append(own)
+    return [tuple(sorted(own, key=lambda shingle: (often[shingle], shingle))) for own in found]
 
 
 SHINGLES: Final = 0.7

@@ -106,7 +106,6 @@ SERVED: dict[str, str] = {
     "complete": "complete POOL IN/plan.toml --trust",
     "curate types": "curate POOL types --model types -o base_url=URL",
     "curate types accept model": "curate POOL types --model types -o base_url=URL ; curate POOL types --accept model",
-    "curate duplicates model": "curate POOL duplicates --model embed -o base_url=URL",
     "code write-tests": "code write-tests CODE --suite new --n 3 --dataset own --model tests -o base_url=URL",
     "code write-solutions": "code write-solutions CODE --name new --dataset own --k 1 --rounds 1 --model solutions "
     "-o base_url=URL",

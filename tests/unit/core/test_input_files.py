@@ -21,7 +21,6 @@ from workbench.core.project import Project
 COMMANDS = {
     "import": "import DB FILE",
     "curate types": "curate DB types --model m -o base_url=http://localhost:9/v1 --template FILE",
-    "curate duplicates": "curate DB duplicates --embeddings FILE",
     "complete": "complete DB FILE --trust",
     "checks": "checks DB import FILE",
     "agreement": "agreement --from FILE",

@@ -43,9 +43,7 @@ from workbench.measuring.records.curation import (
 from workbench.tables.table import aligned_rows
 
 if TYPE_CHECKING:
-    from workbench.benchmarks.curating.duplicates import Method
     from workbench.measuring.records.curation import DuplicatesReport, TypesProposed, TypesReport
-    from workbench.runs.generation import Watch
 
 
 @click.group(name="curate", cls=LazyGroup, package="workbench.app.cli", commands=WITHIN["curate"])
@@ -222,38 +220,13 @@ def _candidate_lines(found: Sequence[CandidateQuestion]) -> Iterator[str]:
 class CurateDuplicatesOptions(Options, frozen=True, kw_only=True):
     scope: Scope = Scope()
     threshold: Annotated[
-        float | None,
-        option(
-            "Minimum similarity of duplicates: the share of common shingles or the cosine of embeddings.  "
-            "[default: 0.7; embeddings: 0.9]",
-            gt=0,
-            le=1,
-        ),
-    ] = None
+        float, option("Minimum similarity of duplicates: the share of common shingles.", gt=0, le=1)
+    ] = 0.7
     shingle: Annotated[int, option("Length of a shingle: its number of words and numbers.", ge=1, le=20)] = 2
-    model: Annotated[str | None, model_option("Compare embeddings of this model on a server")] = None
-    settings: ModelSettings = NONE_GIVEN
-    local: Annotated[
-        str | None,
-        option(
-            "Compare embeddings of this sentence-transformers model on this machine: a folder or a Hugging Face name.",
-            metavar="NAME",
-        ),
-    ] = None
-    file: Annotated[
-        Path | None,
-        option(
-            'Compare embeddings from this file of JSON lines: {"task_id": the question\'s id, "vector": […]}.',
-            "--embeddings",
-            metavar="FILE",
-            exists=True,
-        ),
-    ] = None
     pairs: Annotated[bool, option("List each duplicate together with the question that is kept instead.")] = False
     dry_run: Annotated[bool, option("Show what would be excluded without writing anything.")] = False
     undo: Annotated[bool, option("Include all excluded duplicates again.")] = False
     by: By = BY
-    trust: Trust = False
 
 
 @verb(within=True)
@@ -265,8 +238,6 @@ def duplicates_command(project: Project, options: CurateDuplicatesOptions) -> Ou
     equal and distinctive. Of several duplicates, the one with the most metadata is kept; if these are equal, the first
     by data set and id. Nothing is deleted; --undo includes the excluded questions again.
     """
-    if sum(1 for one in (options.model, options.local, options.file) if one is not None) > 1:
-        raise UsageError("Give one of --model, --local and --embeddings.")
     from workbench.benchmarks.curating.duplicates import find_duplicates, take_in_again
 
     scope = options.scope
@@ -274,29 +245,16 @@ def duplicates_command(project: Project, options: CurateDuplicatesOptions) -> Ou
         restored = take_in_again(project, scope, by=options.by)
         return Output({"restored": restored}, lambda _: [f"{restored:,} duplicates are included again"])
 
-    def find(trust: bool, watch: Watch | None) -> DuplicatesReport:
-        method = _duplicate_method(project, options, trust, watch)
-        return find_duplicates(project, method, scope, by=options.by, dry_run=options.dry_run, with_pairs=options.pairs)
-
-    report = asked(find, options.trust, "requests")
+    report = find_duplicates(
+        project,
+        scope,
+        threshold=options.threshold,
+        shingle=options.shingle,
+        by=options.by,
+        dry_run=options.dry_run,
+        with_pairs=options.pairs,
+    )
     return Output(report, _print_duplicates, after=["Nothing was written (--dry-run)."] if options.dry_run else ())
-
-
-def _duplicate_method(project: Project, options: CurateDuplicatesOptions, trust: bool, watch: Watch | None) -> Method:
-    from workbench.benchmarks.curating import duplicates
-    from workbench.runs.generation import models_from
-
-    model, local, file, threshold = options.model, options.local, options.file, options.threshold
-    cosine = duplicates.COSINE if threshold is None else threshold
-    if model is not None:
-        models = models_from(project, [model], options.settings)
-        return duplicates.by_server(project, model, models, threshold=cosine, trust=trust, watch=watch)
-    if local is not None:
-        return duplicates.by_model(project, local, threshold=cosine)
-    if file is not None:
-        return duplicates.by_file(project, file, threshold=cosine)
-    least = duplicates.SHINGLES if threshold is None else threshold
-    return duplicates.by_text(project, threshold=least, shingle=options.shingle)
 
 
 def _print_duplicates(report: DuplicatesReport) -> None:
@@ -304,10 +262,10 @@ def _print_duplicates(report: DuplicatesReport) -> None:
     left = report.questions - report.duplicates
     click.echo(aligned([("source", "before", "after"), *rows, ("all", f"{report.questions:,}", f"{left:,}")]))
     show()
-    how = f"shingles of {report.shingle}" if report.shingle is not None else report.similarity
+    how = f"shingles of {report.shingle}, {report.threshold:g}"
     show(
-        f"{report.duplicates:,} duplicates ({how}, {report.threshold:g}), {report.across:,} of them of a question of "
-        f"another source; {report.excluded:,} excluded"
+        f"{report.duplicates:,} duplicates ({how}), {report.across:,} of them of a question of another source; "
+        f"{report.excluded:,} excluded"
     )
     for pair in report.pairs or ():
         show(f"{pair.similarity:.3f}\t{pair.question_id} ({pair.source})\tis similar to {pair.of} ({pair.of_source})")

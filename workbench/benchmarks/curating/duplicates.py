@@ -1,4 +1,4 @@
-"""Finds near-duplicate questions by their texts or embeddings, and excludes them.
+"""Finds near-duplicate questions by their texts, and excludes them.
 
 Two questions are compared only where their numbers, operators and variables are the same (`tokens.signature`), and are
 duplicates only if `may_say_the_same` allows it. Of several duplicates, the question with the most properties
@@ -10,25 +10,20 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Sequence
 from hashlib import blake2b
 from math import ceil
-from pathlib import Path
 from sys import intern
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from msgspec import UNSET, Struct
+from msgspec import UNSET
 
 from workbench.benchmarks.curating.pool import decide, inside, pool
-from workbench.core.errors import UsageError
 from workbench.core.final_answer import reference_answer
 from workbench.core.options import grouped
 from workbench.core.project import Project, batches
 from workbench.core.selection import NAMELESS
-from workbench.data.alike import Duplicate, Similarities, find_dropped, find_similar
-from workbench.data.formats import embeddings
-from workbench.data.records import EmbeddingLine
+from workbench.data.alike import Duplicate
 from workbench.measuring.records.curation import (
     DUPLICATE,
     DuplicatePair,
@@ -38,11 +33,9 @@ from workbench.measuring.records.curation import (
     Scope,
 )
 from workbench.measuring.store import curation
-from workbench.runs import generation
-from workbench.runs.generation import Models, Watch
 
 if TYPE_CHECKING:
-    from workbench.statistics.confusion import FloatArray
+    pass
 
 
 # -- A question's text as tokens, which are independent of spelling but keep the meaning.
@@ -254,111 +247,44 @@ def _shingles_by_rarity(texts: Sequence[Wording], size: int) -> list[tuple[int, 
 
 SHINGLES: Final = 0.7
 """Least Jaccard index of two duplicate texts."""
-COSINE: Final = 0.9
-"""Cosine above which two embeddings are duplicates, as with code problems (EvolveCoder, 2.1)."""
 SHINGLE: Final = 2
 """Tokens in a shingle: a changed word costs a short question two of them."""
-_TEXTS: Final = "shingles"
-Group = Sequence[int]
-"""Positions of questions with one signature, by priority."""
-
-
-class Method(Struct, frozen=True, kw_only=True):
-    """A method of comparing questions.
-
-    Attributes:
-        name: The method's name in the report.
-        threshold: Minimum similarity of two duplicates.
-        find: Yields the duplicates within each group, by position in the group. It is called once, with all groups of
-            more than one question.
-        shingle: Number of tokens in a shingle; None with embeddings.
-    """
-
-    name: str
-    threshold: float
-    find: Callable[[Sequence[PoolQuestion], Sequence[Group]], Iterable[list[Duplicate]]]
-    shingle: int | None = None
-
-
-def by_text(project: Project, *, threshold: float = SHINGLES, shingle: int = SHINGLE) -> Method:
-    def find(questions: Sequence[PoolQuestion], groups: Sequence[Group]) -> Iterable[list[Duplicate]]:
-        for group in groups:
-            yield near_duplicates(_wordings(project, questions, group), threshold, shingle)
-
-    return Method(name=_TEXTS, threshold=threshold, find=find, shingle=shingle)
-
-
-def by_server(
-    project: Project,
-    name: str,
-    models: Models,
-    *,
-    threshold: float = COSINE,
-    trust: bool = False,
-    watch: Watch | None = None,
-) -> Method:
-    def embed(texts: list[str]) -> FloatArray:
-        return generation.embed_by_server(project, name, models, texts, trust=trust, watch=watch)
-
-    (model, *_) = models.models.values()
-    return _by_vectors(project, model.server.model, threshold, embed)
-
-
-def by_model(project: Project, model: str, *, threshold: float = COSINE) -> Method:
-    return _by_vectors(project, model, threshold, partial(generation.embed_locally, model))
-
-
-def _by_vectors(project: Project, name: str, threshold: float, embed: Callable[[list[str]], FloatArray]) -> Method:
-    def find(questions: Sequence[PoolQuestion], groups: Sequence[Group]) -> Iterable[list[Duplicate]]:
-        texts = [text.question for group in groups for text in _texts(project, questions, group)]
-        if not texts:
-            return
-        for group, similarities in _similarities_by_group(embed(texts), groups):
-            yield _similar_questions(similarities, threshold, _wordings(project, questions, group))
-
-    return Method(name=name, threshold=threshold, find=find)
-
-
-def by_file(project: Project, path: Path, *, threshold: float = COSINE) -> Method:
-    """Return the method that compares embeddings from a file; see ``formats/embeddings``."""
-
-    def find(questions: Sequence[PoolQuestion], groups: Sequence[Group]) -> Iterable[list[Duplicate]]:
-        import numpy as np
-
-        stored = embeddings.read(path)
-        for group in groups:
-            similarities = Similarities(np.array([_vector(stored, questions[place], path) for place in group]))
-            yield _similar_questions(similarities, threshold, _wordings(project, questions, group))
-
-    return Method(name=path.name, threshold=threshold, find=find)
 
 
 def find_duplicates(
-    project: Project, method: Method, scope: Scope, *, by: str = "", dry_run: bool = False, with_pairs: bool = False
+    project: Project,
+    scope: Scope,
+    *,
+    threshold: float = SHINGLES,
+    shingle: int = SHINGLE,
+    by: str = "",
+    dry_run: bool = False,
+    with_pairs: bool = False,
 ) -> DuplicatesReport:
     """Find near-duplicate questions and exclude them; another call finds only duplicates added since.
 
     Args:
+        threshold: Minimum Jaccard index of two duplicates.
+        shingle: Number of tokens in a shingle.
         by: The person who decides on the exclusion.
         dry_run: Whether to report duplicates without excluding them.
         with_pairs: Whether the report lists every pair.
 
     Raises:
-        UsageError: No question is selected, or embeddings are missing. Errors of the server are raised
-            unchanged.
+        UsageError: No question is selected.
     """
     questions = inside(project, scope)
-    groups = _groups_by_signature(project, questions)
     gone: list[tuple[PoolQuestion, PoolQuestion, float]] = []
-    for group, found in zip(groups, method.find(questions, groups), strict=True):
+    for group in _groups_by_signature(project, questions):
+        wordings = [wording(text.question, text.reference) for text in _texts(project, questions, group)]
+        found = near_duplicates(wordings, threshold, shingle)
         gone += [(questions[group[one.place]], questions[group[one.of]], one.similarity) for one in found]
     gone.sort(key=lambda pair: pair[0].id)
     if not dry_run:
         _exclude_duplicates(project, gone, by)
     return DuplicatesReport(
-        similarity=method.name,
-        threshold=method.threshold,
-        shingle=method.shingle,
+        threshold=threshold,
+        shingle=shingle,
         questions=len(questions),
         duplicates=len(gone),
         across=sum(one.source != other.source for one, other, _ in gone),
@@ -374,7 +300,7 @@ def take_in_again(project: Project, scope: Scope, *, by: str) -> int:
     return len(found)
 
 
-def _groups_by_signature(project: Project, questions: Sequence[PoolQuestion]) -> list[Group]:
+def _groups_by_signature(project: Project, questions: Sequence[PoolQuestion]) -> list[list[int]]:
     priority = [(-question.complete, question.dataset, question.key) for question in questions]
     order = sorted(range(len(questions)), key=priority.__getitem__)
     groups = grouped(
@@ -385,18 +311,6 @@ def _groups_by_signature(project: Project, questions: Sequence[PoolQuestion]) ->
     return [group for group in groups.values() if len(group) > 1]
 
 
-def _wordings(project: Project, questions: Sequence[PoolQuestion], group: Group) -> list[Wording]:
-    return [wording(text.question, text.reference) for text in _texts(project, questions, group)]
-
-
-def _similar_questions(similarities: Similarities, threshold: float, wordings: Sequence[Wording]) -> list[Duplicate]:
-    found = {
-        place: [(other, cosine) for other, cosine in others if may_say_the_same(wordings[place], wordings[other])]
-        for place, others in find_similar(similarities, threshold).items()
-    }
-    return find_dropped(found, range(len(wordings)))
-
-
 def _texts(project: Project, questions: Sequence[PoolQuestion], places: Sequence[int]) -> list[curation.Texts]:
     reader = project.database.reader()
     ids = [questions[place].id for place in places]
@@ -404,22 +318,6 @@ def _texts(project: Project, questions: Sequence[PoolQuestion], places: Sequence
     for some in batches(ids):
         found.update(curation.texts(reader, some))
     return [found[number] for number in ids]
-
-
-def _similarities_by_group(vectors: FloatArray, groups: Sequence[Group]) -> Iterator[tuple[Group, Similarities]]:
-    start = 0
-    for group in groups:
-        try:
-            yield group, Similarities(vectors[start : start + len(group)])
-        except ValueError as error:
-            raise UsageError(f"An embedding can't be used: {error}.", "Check that it is an embedding model.") from error
-        start += len(group)
-
-
-def _vector(stored: Mapping[str, EmbeddingLine], question: PoolQuestion, path: Path) -> list[float]:
-    if question.key not in stored:
-        raise UsageError(f"{path} has no vector for question {question.key[:100]!r}.", "Each question needs a line.")
-    return stored[question.key].vector
 
 
 def _exclude_duplicates(project: Project, gone: Sequence[tuple[PoolQuestion, PoolQuestion, float]], by: str) -> None:

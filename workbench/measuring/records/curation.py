@@ -73,7 +73,7 @@ class DuplicatePair(Struct, frozen=True, kw_only=True):
         of_dataset: The data set of the original, which is kept.
         of: The original's question id.
         of_source: The original's source.
-        similarity: Jaccard index of their shingles, or cosine of their embeddings.
+        similarity: Jaccard index of their shingles.
     """
 
     dataset: str
@@ -97,8 +97,8 @@ class DuplicatesReport(Struct, frozen=True, kw_only=True):
     """The output of ``workbench curate DB duplicates --json``.
 
     Attributes:
-        similarity: What was compared: ``shingles``, or the model or file of embeddings.
-        shingle: Number of tokens in a shingle; None with embeddings.
+        similarity: What was compared: always ``shingles``.
+        shingle: Number of tokens in a shingle.
         questions: Number of compared questions: selected and not excluded.
         duplicates: Number of questions that duplicate another one.
         across: Number of duplicates whose original is in another source.
@@ -106,9 +106,9 @@ class DuplicatesReport(Struct, frozen=True, kw_only=True):
         pairs: All pairs, if requested.
     """
 
-    similarity: str
+    similarity: str = "shingles"
     threshold: float
-    shingle: int | None
+    shingle: int
     questions: int
     duplicates: int
     across: int

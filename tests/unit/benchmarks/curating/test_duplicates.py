@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,13 +10,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from tests.servers.scripted import Received, scripted
 from tests.unit.benchmarks.curating.pools import EVERYTHING, add_questions, pool_of
-from workbench.benchmarks.curating import duplicates, pool
+from workbench.benchmarks.curating import pool
 from workbench.benchmarks.curating.duplicates import (
-    by_file,
-    by_server,
-    by_text,
     find_duplicates,
     near_duplicates,
     signature,
@@ -30,7 +25,6 @@ from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.measuring.records.curation import DUPLICATE, DuplicatesReport, Scope
 from workbench.measuring.store import curation
-from workbench.runs.generation import models_from
 
 
 @pytest.fixture
@@ -41,7 +35,7 @@ def project(tmp_path: Path) -> Iterator[Project]:
 
 
 def found(project: Project, **options: bool) -> DuplicatesReport:
-    return find_duplicates(project, by_text(project), Scope(), by="amira", **options)
+    return find_duplicates(project, Scope(), by="amira", **options)
 
 
 def pairs(report: DuplicatesReport) -> dict[str, str]:
@@ -100,55 +94,10 @@ def test_duplicates_can_be_restored_and_others_stay_excluded(project: Project) -
 
 
 def test_a_scope_is_all_that_is_looked_at(project: Project) -> None:
-    report = find_duplicates(project, by_text(project), Scope(source="general/sky"), by="amira", with_pairs=True)
+    report = find_duplicates(project, Scope(source="general/sky"), by="amira", with_pairs=True)
     assert (report.questions, pairs(report)) == (3, {"planet again": "planet"})
     with pytest.raises(UsageError, match="There are no questions of that data set and source"):
-        find_duplicates(project, by_text(project), Scope(dataset="nowhere"), by="amira")
-
-
-WORDINGS = {
-    "one": {"question": "How many tulips remain in the garden of Anna?", "answer": "97"},
-    "two": {"question": "What number of tulips is left behind where Anna gardens?", "answer": "97"},
-    "three": {"question": "How many roses remain in the garden of Anna?", "answer": "12"},
-}
-
-
-@pytest.fixture
-def wordings(tmp_path: Path) -> Iterator[Project]:
-    opened = pool_of(tmp_path, WORDINGS)
-    yield opened
-    opened.close()
-
-
-def test_vectors_of_a_file_find_other_wordings_with_the_same_answer(wordings: Project, tmp_path: Path) -> None:
-    vectors = {"one": [1, 0], "two": [0.99, 0.1], "three": [1, 0.01]}
-    file = tmp_path / "vectors.jsonl"
-    file.write_text("".join(json.dumps({"task_id": key, "vector": row}) + "\n" for key, row in vectors.items()))
-    report = find_duplicates(wordings, by_file(wordings, file), Scope(), dry_run=True, with_pairs=True)
-    assert (report.similarity, report.threshold, report.shingle) == ("vectors.jsonl", duplicates.COSINE, None)
-    assert pairs(report) == {"two": "one"}
-    assert found(wordings).duplicates == 0
-
-
-def test_a_question_without_a_vector_is_named(wordings: Project, tmp_path: Path) -> None:
-    file = tmp_path / "vectors.jsonl"
-    file.write_text('{"task_id": "one", "vector": [1, 0]}\n')
-    with pytest.raises(UsageError, match="has no vector for question 'three'"):
-        find_duplicates(wordings, by_file(wordings, file), Scope(), by="amira")
-
-
-def test_only_possible_duplicates_are_sent_to_the_server(project: Project) -> None:
-    sent_texts: list[str] = []
-
-    def answer(received: Received) -> list[list[float]]:
-        sent_texts.extend(received.body["input"])
-        return [[1.0, 0.0] for _ in received.body["input"]]
-
-    with scripted(answer) as server:
-        models = models_from(project, ["m"], {"base_url": server.url})
-        report = find_duplicates(project, by_server(project, "m", models), Scope(), by="amira", with_pairs=True)
-    assert pairs(report) == {"sum again": "sum", "planet again": "planet"}
-    assert "What is 2 + 5?" not in sent_texts
+        find_duplicates(project, Scope(dataset="nowhere"), by="amira")
 
 
 def test_a_killed_search_is_resumed(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.unit.benchmarks.curating.pools import add_questions, pool_of
-from workbench.benchmarks.curating.duplicates import by_text, find_duplicates
+from workbench.benchmarks.curating.duplicates import find_duplicates
 from workbench.benchmarks.curating.pool import candidate_questions, exclude, exclude_candidates, out_questions, restore
 from workbench.benchmarks.curating.types import pool_status
 from workbench.core.errors import UsageError
@@ -88,7 +88,7 @@ def test_an_id_of_two_datasets_needs_the_dataset(project: Project, tmp_path: Pat
 
 
 def test_status_counts_every_source_and_names_stale_ones(project: Project) -> None:
-    find_duplicates(project, by_text(project), EVERY, by="amira")
+    find_duplicates(project, EVERY, by="amira")
     exclude(project, ["sum"], reason="bad_reference", by="amira")
     status = pool_status(project, EVERY)
     assert (status.questions, status.total.left, status.stale) == (7, 4, 1)

@@ -18,7 +18,7 @@ from workbench.core.item import QuarantinedRow
 from workbench.core.options import grouped, record_from
 from workbench.core.project import Project
 from workbench.core.selection import Selection, group_name
-from workbench.core.text.figures import GLYPHS, NONE, aligned, counted, number, p_value, shade
+from workbench.core.text.figures import NONE, counted, p_value
 from workbench.core.verdict import GoldChoice, Protocol3
 from workbench.data.store import browsing
 from workbench.measuring.accuracy import accuracy
@@ -285,9 +285,8 @@ _MAX_REFUSALS = 5
 
 def downstream_text(report: DownstreamReport) -> str:
     measured = [averages_table(report.averages, report.scored_by)] if report.averages else []
-    curves = [curves_text(report.steps)] if is_curved(report.steps) else []
     tables = map(plain_table, (*measured, scores_table(report)))
-    return "\n\n".join([downstream_head(report), *tables, *curves, plain_table(associations_table(report))])
+    return "\n\n".join([downstream_head(report), *tables, plain_table(associations_table(report))])
 
 
 def downstream_head(report: DownstreamReport) -> str:
@@ -377,10 +376,9 @@ def _association_notes(report: DownstreamReport) -> Iterator[str]:
         yield f"Without a complete run here, and left out: {', '.join(report.unmeasured)}."
 
 
-# -- Scores by training step (VerifyBench, figure 3): as a table, as text and as a plot.
+# -- Scores by training step (VerifyBench, figure 3): as a table and as a plot.
 
 
-_MAX_ROWS: Final = 60
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9_-]+")
 
 
@@ -425,9 +423,6 @@ def is_curved(steps: Sequence[DownstreamStep]) -> bool:
     return any(True for _ in curved(steps))
 
 
-# -- As a table, as text and as a plot.
-
-
 def steps_table(steps: Sequence[DownstreamStep]) -> Table:
     columns: Columns[DownstreamStep] = (
         word("benchmark", lambda one: one.benchmark),
@@ -439,31 +434,6 @@ def steps_table(steps: Sequence[DownstreamStep]) -> Table:
     )
     note = "Compared: at this step every verifier has a score. Scores of several seeds are averaged."
     return table("Scores by step of training", columns, steps, notes=(note,))
-
-
-def curves_text(steps: Sequence[DownstreamStep]) -> str:
-    return "\n\n".join(_curves_of_benchmark(benchmark, found) for benchmark, found in curved(steps))
-
-
-def _curves_of_benchmark(benchmark: str, found: dict[str, dict[int, float]]) -> str:
-    every = sorted({step for scores in found.values() for step in scores})
-    shown = every if len(every) <= _MAX_ROWS else every[:: -(-len(every) // _MAX_ROWS)]
-    values = [score for scores in found.values() for score in scores.values()]
-    low, high = min(values), max(values)
-    lines = [
-        (
-            verifier,
-            "".join(_bar(scores.get(step), low, high) for step in shown),
-            f"{number(scores[min(scores)])} → {number(scores[max(scores)])}",
-            "" if len(scores) == len(every) else f"{len(scores):,} of {len(every):,} steps",
-        )
-        for verifier, scores in found.items()
-    ]
-    return aligned([(benchmark, f"steps {every[0]:,} to {every[-1]:,}", "first → last", ""), *lines])
-
-
-def _bar(score: float | None, low: float, high: float) -> str:
-    return " " if score is None else GLYPHS[shade(score, low, high) if high > low else 0]
 
 
 def step_curves(steps: Sequence[DownstreamStep]) -> Iterator[tuple[str, Curves]]:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from msgspec import Struct, structs
 
-from workbench.core.database import people
 from workbench.core.errors import Command, UsageError, opt
 from workbench.core.progress import step
 from workbench.core.project import Project
@@ -30,7 +29,6 @@ from workbench.measuring.columns import Columns, columns
 from workbench.measuring.judged import BASELINE, judges_of
 from workbench.measuring.store import figures
 from workbench.measuring.store.figures import StartedItem
-from workbench.runs.store import runs
 from workbench.statistics.records.report import AccuracyRow, BatchOrder, BatchSample, Sample
 from workbench.tables.table import Columns as TableColumns
 from workbench.tables.table import aligned_rows, count, counts, metric_column, text, word
@@ -382,54 +380,19 @@ def _rank_items(project: Project, order: BatchOrder, found: SamplingFrame, seed:
 def _item_priority(project: Project, known: Columns, items: IntArray, order: BatchOrder) -> FloatArray:
     import numpy as np
 
-    from workbench.statistics.prediction_powered import disagreement, mean_known
+    from workbench.statistics.prediction_powered import disagreement
 
     if order.name == "random" or not len(items):
         return np.zeros(len(items))
-    reader = project.database.reader()
     numbers = [judge.run for judge in judges_of(project, order.verifiers) if judge.run is not None]
     if not numbers:
         raise UsageError("No complete run of any verifier.", "Start one", Command("verify DB NAME"))
-    if order.name == "disagreement":
-        if len(numbers) < 2:
-            raise UsageError("One verifier can't disagree with itself.", f"Name two, or use {opt.order:uncertainty}.")
-        return disagreement([_values_of_items(items, known, known.outcome(run)) for run in numbers])
-    unsure = [one for run in numbers if (one := _run_uncertainty(reader, known, run, items)) is not None]
-    if not unsure:
-        raise UsageError(
-            "None of these verifiers gives scores with a threshold.",
-            f"Voting judges, similarity metrics and reward models with a threshold give them. Or use "
-            f"{opt.order:disagreement}.",
-        )
-    return mean_known(unsure)
-
-
-def _run_uncertainty(connection: people.Connection, known: Columns, run: int, items: IntArray) -> FloatArray | None:
-    from workbench.statistics.prediction_powered import uncertainty
-
-    given = known.score(run)
-    if given is None:
-        return None
-    score: FloatArray = _values_of_items(items, known, given)
-    threshold = _score_threshold(connection, run, score)
-    return (
-        None if threshold is None else uncertainty(_values_of_items(items, known, known.outcome(run)), score, threshold)
-    )
+    if len(numbers) < 2:
+        raise UsageError("One verifier can't disagree with itself.", "Name two.")
+    return disagreement([_values_of_items(items, known, known.outcome(run)) for run in numbers])
 
 
 def _values_of_items(items: IntArray, known: Columns, values: Array) -> Array:
     import numpy as np
 
     return values[np.searchsorted(known.item, items)]
-
-
-def _score_threshold(connection: people.Connection, run: int, score: FloatArray) -> float | None:
-    import numpy as np
-
-    row = runs.get(connection, run)
-    own = None if row is None else row.verifier.config.get("threshold")
-    if isinstance(own, int | float):
-        return float(own)
-    known = score[np.isfinite(score)]
-    shares = bool(len(known)) and known.min() >= 0 and known.max() <= 1
-    return 0.5 if shares else None

@@ -341,32 +341,6 @@ def disagreement(outcomes: Sequence[IntArray]) -> FloatArray:
     return np.asarray(np.minimum(correct, incorrect) / np.maximum(correct + incorrect, 1))
 
 
-def uncertainty(outcome: IntArray, score: FloatArray, threshold: float) -> FloatArray:
-    """Return one run's uncertainty about each item, 0 to 1; NaN without a verdict.
-
-    Items with a score are ranked by the score's distance from the threshold, so that runs with scores of any scale can
-    be averaged: the uncertainty is 1 - rank / (ranks + 1), and equal distances have equal ranks. Abstentions and
-    errors without a score have 1.
-
-    Args:
-        outcome: The run's outcomes, -1 for none.
-        score: Its scores, NaN for none.
-        threshold: The threshold of its verdict.
-    """
-    unsure = np.where((outcome == OutcomeCode.ABSTAIN) | (outcome == OutcomeCode.ERROR), 1.0, np.nan)
-    scored = np.isfinite(score) & (outcome >= 0)
-    distances, rank = np.unique(np.abs(score[scored] - threshold), return_inverse=True)
-    unsure[scored] = 1 - (rank + 1) / (len(distances) + 1)
-    return unsure
-
-
-def mean_known(values: Sequence[FloatArray]) -> FloatArray:
-    """Return the mean of the known values of each item; 0 without any."""
-    table = np.stack(values)
-    known = np.isfinite(table)
-    return np.asarray(np.where(known, table, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1))
-
-
 def by_priority(priority: FloatArray, chance: FloatArray) -> IntArray:
     """Sort the items' positions by priority, highest first; items of equal priority are sorted by ``chance``."""
     return np.lexsort((chance, -priority))

@@ -15,7 +15,7 @@ from tests.unit.measuring.scored_runs import add_complete_run, scores
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition
-from workbench.core.verdict import Outcome, Verdict
+from workbench.core.verdict import Outcome
 from workbench.data.store import reading
 from workbench.labelling import people
 from workbench.labelling.annotating import AnnotationSession
@@ -90,29 +90,6 @@ def test_equal_items_are_served_in_random_order(project: Project, seed: int) -> 
     assert served(project) == drawn.item.tolist() != list(range(1, ITEMS + 1))
 
 
-def test_the_most_uncertain_items_are_served_first(project: Project) -> None:
-    votes = [0.9, 0.6, 0.2, 0.55, 1.0, None]
-    results = [
-        (item, Verdict(outcome=UNDECIDED) if vote is None else Verdict(outcome=YES if vote > 0.5 else NO, score=vote))
-        for item, vote in enumerate(votes, 1)
-    ]
-    add_complete_run(project, "votes", results)
-    assert assign(project, BatchOrder(name="uncertainty"))[:6] == [6, 4, 2, 3, 1, 5]
-
-
-def test_the_threshold_of_a_verifier_counts(project: Project) -> None:
-    number = add_complete_run(
-        project, "reward", [(item, Verdict(outcome=YES, score=float(item))) for item in range(1, 7)]
-    )
-    with project.database.write() as connection:
-        connection.execute(
-            'UPDATE verifiers SET config = \'{"options": {}, "config": {"threshold": 4.2}}\' '
-            "WHERE id = (SELECT verifier_id FROM runs WHERE id = ?)",
-            (number,),
-        )
-    assert assign(project, BatchOrder(name="uncertainty"))[:4] == [4, 5, 3, 6]
-
-
 def test_a_quota_of_each_subtype(project: Project) -> None:
     run(project, "one", [YES] * ITEMS)
     run(project, "two", [YES] * 8 + [NO] * 4)
@@ -145,9 +122,8 @@ def test_only_selected_items_are_ordered(project: Project) -> None:
     [
         (BatchOrder(name="disagreement"), "can't disagree with itself"),
         (BatchOrder(name="disagreement", verifiers=("one", "nobody")), "No complete run of 'nobody'"),
-        (BatchOrder(name="uncertainty"), "gives scores with a threshold"),
     ],
-    ids=["alone", "unknown", "unscored"],
+    ids=["alone", "unknown"],
 )
 def test_an_invalid_ordering_is_rejected_without_opening_slots(project: Project, order: BatchOrder, words: str) -> None:
     run(project, "one", [YES] * ITEMS)
@@ -184,5 +160,5 @@ def test_an_annotator_sees_nothing_of_the_order(project: Project) -> None:
 
 
 def test_the_ordering_is_described_in_words() -> None:
-    order = BatchOrder(name="uncertainty", verifiers=("a", "b"), per_subtype=5, limit=9)
-    assert str(order) == "uncertainty, of a, b, at most 5 of a subtype, limit 9"
+    order = BatchOrder(name="disagreement", verifiers=("a", "b"), per_subtype=5, limit=9)
+    assert str(order) == "disagreement, of a, b, at most 5 of a subtype, limit 9"

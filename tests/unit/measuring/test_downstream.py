@@ -208,13 +208,6 @@ def test_the_curve_has_every_step_and_marks_common_ones(project: Project, tmp_pa
         ("sums", "middle", 100, 0.4, 1, True),
         ("riddles", "best", None, 3, 1, True),
     ]
-    text = downstream_text(report)
-    assert "steps 20 to 300" in text
-    curves = [row for row in text.splitlines() if "→" in row]
-    best, middle = (next(row for row in curves if row.startswith(name)) for name in ("best", "middle"))
-    assert " ▅█" in best
-    assert "▁▃ " in middle
-    assert "steps" not in downstream_text(reported(project, tmp_path, [line("best", 1), line("middle", 2)]))
 
 
 def test_the_curves_are_drawn(project: Project, tmp_path: Path) -> None:

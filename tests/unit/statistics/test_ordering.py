@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.core.verdict import OutcomeCode
-from workbench.statistics.prediction_powered import by_priority, disagreement, first_of_each, mean_known, uncertainty
+from workbench.statistics.prediction_powered import by_priority, disagreement, first_of_each
 
 YES, NO, UNDECIDED, ERROR = OutcomeCode.CORRECT, OutcomeCode.INCORRECT, OutcomeCode.ABSTAIN, OutcomeCode.ERROR
 VOTES = st.lists(st.lists(st.integers(-1, 3), min_size=5, max_size=5), min_size=1, max_size=7)
@@ -47,23 +47,6 @@ def test_the_order_is_that_of_the_entropy(runs: list[list[int]]) -> None:
                 assert expected[one] > expected[other]
             elif split[one] == split[other]:
                 assert expected[one] == pytest.approx(expected[other])
-
-
-def test_scores_near_the_threshold_and_undecided_items_are_unsure() -> None:
-    outcome = np.array([YES, NO, YES, UNDECIDED, ERROR, -1, YES, UNDECIDED])
-    score = np.array([0.9, 0.4, 0.6, np.nan, np.nan, np.nan, np.nan, 0.55])
-    unsure = uncertainty(outcome, score, 0.5)
-    assert unsure[:5].tolist() == pytest.approx([1 / 4, 2 / 4, 2 / 4, 1, 1])
-    assert np.isnan(unsure[5:7]).all()
-    assert unsure[7] == pytest.approx(3 / 4)
-
-
-def test_scales_do_not_matter_for_the_mean() -> None:
-    outcome = np.array([YES, YES, NO])
-    logits, shares = np.array([9.0, 1.0, -4.0]), np.array([0.99, 0.51, 0.2])
-    both = mean_known([uncertainty(outcome, logits, 0.0), uncertainty(outcome, shares, 0.5)])
-    assert np.argsort(-both).tolist() == [1, 2, 0]
-    assert mean_known([np.array([np.nan, 0.5]), np.array([np.nan, np.nan])]).tolist() == [0, 0.5]
 
 
 @given(st.lists(st.tuples(st.sampled_from([0.0, 0.25, 0.5]), st.integers(0, 2**63 - 1)), max_size=30))

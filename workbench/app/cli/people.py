@@ -158,9 +158,8 @@ def assign_command(project: Project, options: AssignOptions) -> Output:
     representative of all items (workbench estimate, plan). The same --seed draws the same ones, and a larger N adds to
     them.
 
-    With --order disagreement, items on which the verifiers' newest complete runs are split most evenly come first. With
-    --order uncertainty, items on which the verifiers are least sure come first. --per-subtype and --limit keep the
-    first items. Their labels are not a random sample; estimate and plan say so.
+    With --order disagreement, items on which the verifiers' newest complete runs are split most evenly come first;
+    --per-subtype and --limit keep the first items. Their labels are not a random sample; estimate and plan say so.
 
     Labels given earlier count. Items whose label is already final are left out, unless --final-too is given; on other
     items, existing labels fill slots. Both are reported, with --dry-run beforehand. Items that are already assigned get
@@ -175,7 +174,7 @@ def assign_command(project: Project, options: AssignOptions) -> Output:
     from workbench.measuring.planning import ordering_by
 
     if options.verifiers and options.order == "random":
-        raise click.UsageError("--verifier requires --order disagreement or uncertainty.")
+        raise click.UsageError("--verifier requires --order disagreement.")
     by_chance = options.order == "random" and options.per_subtype is None
     wanted = BatchOrder(
         name=options.order,

@@ -266,13 +266,13 @@ class CorrelationReport(Struct, frozen=True, kw_only=True):
 # -- The order in which items are labelled.
 
 
-OrderName = Literal["random", "disagreement", "uncertainty"]
-"""Random; by descending disagreement of verifiers; by descending uncertainty."""
+OrderName = Literal["random", "disagreement"]
+"""Random; by descending disagreement of verifiers."""
 
 
 Sample = Literal["all", "drawn", "quota", "order", "first"]
 """How the items of a batch were chosen: all that meet its conditions; at random, spread over their questions; at random
-with a quota for each answer subtype; by verifiers' disagreement or uncertainty; or the first imported ones, as limits
+with a quota for each answer subtype; by verifiers' disagreement; or the first imported ones, as limits
 worked before schema version 8.
 """
 

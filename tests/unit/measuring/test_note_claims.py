@@ -40,7 +40,7 @@ def test_a_project_without_labels_mentions_no_resampling(tmp_path: Path) -> None
     text = agreement_text(agreement(project_of(tmp_path, ("A1",))))
     assert "jackknife" not in text
     assert "Wilson" not in text
-    assert "no item has two labels" in text
+    assert "There are no labels yet." in text
 
 
 def test_a_constant_verifier_with_a_run_is_still_a_baseline(tmp_path: Path) -> None:

@@ -26,7 +26,8 @@ from workbench.statistics.records.agreement import (
     Share,
 )
 from workbench.tables.document import Table
-from workbench.tables.table import Column, Columns, aligned_rows, cells, column, count, metric_column, table, text, word
+from workbench.tables.table import Column, Columns, cells, column, count, metric_column, table, text, word
+from workbench.tables.table_text import plain_table
 
 _WIDTH = 79
 
@@ -45,24 +46,18 @@ def counts_single(report: AgreementReport) -> bool:
 
 
 def agreement_text(report: AgreementReport) -> str:
-    why = why_nothing(report) if report.unblinded else ""
+    blind = f"Blind labels count: {Command('open DB', as_='NAME')}" if report.unblinded else ""
+    why = why_nothing(report)
     blocks = [
         head(report),
-        f"{why} Blind labels count: {Command('open DB', as_='NAME')}" if why else "",
-        "\n".join(f"{name:<22}{value:>8}  {ends:<18}{words}" for name, value, ends, words in _headline_rows(report)),
-        _shares_text(report),
+        f"{why} {blind}".strip() if why else "",
         fill(why_low(report), _WIDTH),
     ]
-    blocks += [fill(f"ceiling: {ceiling_in_words(one)}", _WIDTH) for one in report.ceiling]
-    blocks += [_pairs_text(report), _people_text(report.per_annotator)]
-    if report.groups:
-        note = f"\n{AC1_BY_GROUP}." if counts_single(report) else ""
-        blocks.append(_groups_text(f"by {report.by}", report.by, report.groups) + note)
-    if len(report.over_time) > 1:
-        blocks.append(_groups_text("over time (blocks of items in the order of completion)", None, report.over_time))
-    return "\n\n".join(filter(None, blocks)) + "\n"
+    tables = sorted(agreement_tables(report, most=SHOWN), key=lambda one: one.caption != _COEFFICIENTS)
+    return "\n\n".join(filter(None, (*blocks, *(plain_table(one).rstrip("\n") for one in tables)))) + "\n"
 
 
+_COEFFICIENTS: Final = "Coefficients"
 _HEADLINE: Columns[tuple[str, str, str, str]] = (
     word("", lambda line: line[0]),
     text("value", lambda line: line[1]),
@@ -71,20 +66,26 @@ _HEADLINE: Columns[tuple[str, str, str, str]] = (
 )
 
 
-def agreement_tables(report: AgreementReport) -> tuple[Table, ...]:
-    """Return the tables of pairs, coefficients, people, groups and time; none without a label."""
+def agreement_tables(report: AgreementReport, most: int | None = None) -> tuple[Table, ...]:
+    """Return the tables of pairs, coefficients, people, groups and time; none without a label.
+
+    Args:
+        most: Maximum number of pairs and of people that are listed; None for all.
+    """
     if not report.labels:
         return ()
     shared = f"common items by {report.shared_by}" if report.shared_by else "common items"
     ceilings = [f"Ceiling: {ceiling_in_words(one)}" for one in report.ceiling]
     modelled = any(person.sensitivity is not None for person in report.per_annotator)
+    pairs, people, alone = report.cohen_kappa, report.per_annotator, report.confounded[:most]
     found = (
-        table("Pairs", pair_columns(shared), report.cohen_kappa, notes=map(confounding, report.confounded)),
-        table("Coefficients", _HEADLINE, _headline_rows(report), notes=[_shares_text(report), *ceilings]),
+        table("Pairs", pair_columns(shared), pairs[:most], notes=[*_more_notes(pairs, most), *map(confounding, alone)]),
+        table(_COEFFICIENTS, _HEADLINE, _headline_rows(report), notes=[_shares_text(report), *ceilings]),
         table(
             f"People, in % (n){'; sens and spec by the consensus model' if modelled else ''}",
-            people_columns(report.per_annotator),
-            report.per_annotator,
+            people_columns(people),
+            people[:most],
+            notes=_more_notes(people, most),
         ),
         table(
             f"By {report.by}",
@@ -95,6 +96,11 @@ def agreement_tables(report: AgreementReport) -> tuple[Table, ...]:
         table("Over time, in blocks of items", group_columns("group", None), report.over_time),
     )
     return tuple(one for one in found if one.rows)
+
+
+def _more_notes(rows: Sequence[object], most: int | None) -> list[str]:
+    left = 0 if most is None else len(rows) - most
+    return [f"{left:,} more; {opt.json} has them all."] if left > 0 else []
 
 
 def why_nothing(report: AgreementReport) -> str:
@@ -247,17 +253,6 @@ def confounding(found: Confounded) -> str:
     return f"{inert(a)} and {inert(b)} share {inert(found.group or '(none)')} only ({counted(found.n, 'item')})"
 
 
-def _pairs_text(report: AgreementReport) -> str:
-    if not report.cohen_kappa:
-        return "pairs: no two people have a common item"
-    shown = aligned_rows(pair_columns(f"by {report.shared_by}" if report.shared_by else ""), report.cohen_kappa[:SHOWN])
-    lines = [shown + _more_text(report.cohen_kappa)]
-    alone = [confounding(found) for found in report.confounded[:SHOWN]]
-    if alone:
-        lines.append(f"Not separable from the effect of the {report.shared_by}: {'; '.join(alone)}.")
-    return "\n".join(lines)
-
-
 def pair_columns(shared_by: str) -> Columns[PairAgreement]:
     return (
         word("pair", lambda pair: " – ".join(map(inert, pair.pair)), room=(12, 28), tone="bold"),
@@ -269,10 +264,6 @@ def pair_columns(shared_by: str) -> Columns[PairAgreement]:
         ),
         word(shared_by, shared_groups_text, room=(14, 60)),
     )
-
-
-def _more_text(rows: Sequence[object]) -> str:
-    return f"\n… and {len(rows) - SHOWN:,} more; {opt.json} has them all" if len(rows) > SHOWN else ""
 
 
 def shared_groups_text(pair: PairAgreement, most: int = 3, by: str | None = None) -> str:
@@ -324,10 +315,6 @@ _PEOPLE: Columns[AnnotatorQuality] = (
 )
 
 
-def _people_text(people: Sequence[AnnotatorQuality]) -> str:
-    return aligned_rows(people_columns(people), people[:SHOWN]) + _more_text(people) if people else ""
-
-
 def people_columns(people: Sequence[AnnotatorQuality]) -> Columns[AnnotatorQuality]:
     rows = [cells(_PEOPLE, person) for person in people]
     return [one for place, one in enumerate(_PEOPLE) if place < 2 or any(row[place] not in (NONE, "0") for row in rows)]
@@ -349,10 +336,6 @@ def group_columns(title: str, by: str | None) -> Columns[GroupFigures]:
         column("95 % interval", lambda group: group.alpha_ci, interval_text, key="alpha interval", room=(15, 16)),
         metric_column("AC1", lambda group: group.gwet_ac1, room=6),
     )
-
-
-def _groups_text(title: str, by: str | None, groups: Sequence[GroupFigures]) -> str:
-    return aligned_rows(group_columns(title, by), groups[:SHOWN])
 
 
 def group_name(name: str, by: str | None) -> str:

@@ -283,6 +283,7 @@ def find_duplicates(
     if not dry_run:
         _exclude_duplicates(project, gone, by)
     return DuplicatesReport(
+        similarity="shingles",
         threshold=threshold,
         shingle=shingle,
         questions=len(questions),

@@ -106,7 +106,7 @@ class DuplicatesReport(Struct, frozen=True, kw_only=True):
         pairs: All pairs, if requested.
     """
 
-    similarity: str = "shingles"
+    similarity: str
     threshold: float
     shingle: int
     questions: int

@@ -180,7 +180,7 @@ def test_the_text_names_every_metric_and_its_context(database: Path) -> None:
         "AC1",
         "PABAK",
         "said: ",
-        "ceiling: ",
+        "Ceiling: ",
         "ann – bob",
         "Wilson by question",
     ):

@@ -25,9 +25,6 @@ from workbench.app.tui.screens.help import HelpScreen
 from workbench.config import Settings
 from workbench.core.project import open_project
 
-SCROLLED = {("combine", SIZES[0])}
-"""The position of its table depends on which part was ready first; the walks show it in a larger window."""
-
 
 def shown(
     scenes: Scenes, size: tuple[int, int], person: str | None, settings: Settings | None = None
@@ -67,8 +64,7 @@ async def _screens(
                 app.open_screen(name)
                 text = await still(pilot)
                 called = f"{name} {size[0]} {person or ''}".rstrip()
-                if (name, size) not in SCROLLED:
-                    yield f"screen {called}", normalized(text.replace(database.stem, "sample"), scenes.folder)
+                yield f"screen {called}", normalized(text.replace(database.stem, "sample"), scenes.folder)
                 if isinstance(app.screen, WorkbenchScreen) and size == SIZES[0]:
                     yield f"help {called}", "\n".join(line.text for line in HelpScreen(app.screen).listed)
                     commands = [f"{one.title}: {one.help}\n" for one in app.get_system_commands(app.screen)]

@@ -68,9 +68,8 @@ WALKS: dict[str, tuple[Walk, ...]] = {
         Walk("p", "accuracy enter | W | enter"),
         Walk("p", "accuracy a | escape b | 'length enter d | o | p | g | f | escape e"),
         Walk("p", "accuracy down down down ctrl+t | down down down enter enter ?"),
-        Walk("p", "compare enter | escape comma | escape w | b | S | vertical_line | o"),
-        Walk("p", "combine v | escape w | w"),
-        Walk("p", "validity | h"),
+        Walk("p", "compare enter | escape comma | escape w | b | S | vertical_line"),
+        Walk("p", ">best-of | f4 | right"),
     ),
     "runs": (
         Walk("p", "runs d | escape x"),
@@ -84,8 +83,8 @@ WALKS: dict[str, tuple[Walk, ...]] = {
     "sets": (
         Walk("untyped", "home t"),
         Walk("p", "sets | a | 1 | escape a 2 | f3 ? escape escape e"),
-        Walk("p", "sets vertical_line 0 | enter"),
-        Walk("pool", "sets o | i"),
+        Walk("p", "sets vertical_line enter"),
+        Walk("pool", "sets o"),
     ),
     "code": (
         Walk("solved", "code enter | vertical_line down enter | vertical_line | w"),

@@ -245,7 +245,7 @@ async def test_screen_without_matches_says_so_and_escape_clears(project: Project
 
 
 @pytest.mark.few(3)
-@pytest.mark.parametrize("name", ["browse", "runs", "code", "accuracy", "disagreements", "combine"])
+@pytest.mark.parametrize("name", ["browse", "runs", "code", "accuracy", "disagreements"])
 async def test_every_list_says_when_nothing_matches(project: Project, name: str) -> None:
     async with opened(project) as (app, pilot):
         app.open_screen(name)
@@ -272,7 +272,7 @@ async def test_outcomes_are_written_from_the_list_and_from_a_problem(tmp_path: P
         menu = app.screen.query_one(OptionList)
         place = next(n for n, one in enumerate(menu.options) if "test outcomes" in str(one.prompt))
         menu.highlighted = place
-        await press(pilot, "enter", "2")
+        await press(pilot, "enter")
         await until(pilot, lambda: isinstance(app.screen, VerbScreen))
         form = screen_of(app, VerbScreen)
         await until(pilot, lambda: form.query("#option-table"))
@@ -286,8 +286,6 @@ async def test_outcomes_are_written_from_the_list_and_from_a_problem(tmp_path: P
         await press(pilot, "escape", "escape", "down", "enter")
         await until(pilot, lambda: problem(app).matrix)
         await press(pilot, "e")
-        await until(pilot, lambda: isinstance(app.screen, ChoiceMenu))
-        await press(pilot, "2")
         await until(pilot, lambda: isinstance(app.screen, VerbScreen))
         form = screen_of(app, VerbScreen)
         await until(pilot, lambda: form.query("#option-where"))

@@ -8,13 +8,14 @@ import pytest
 from msgspec import structs
 
 from tests.helpers import make_project
-from tests.tui.stage import HOSTILE, ONE_SIZE, SIZES, add_run, notices, opened, press, settle, text_of
+from tests.tui.stage import HOSTILE, ONE_SIZE, SIZES, add_run, notices, opened, press, settle, text_of, until
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.choices import PickMenu
 from workbench.app.tui.kit.columns import rows_of_table
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screens.compare import CompareScreen, Pair, head_text, metrics_text
 from workbench.app.tui.screens.item import ItemScreen
+from workbench.app.tui.screens.verb import VerbOutputScreen, VerbScreen
 from workbench.core.options import TableForm
 from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition
@@ -295,6 +296,21 @@ async def test_cell_is_compared_on_its_own_items(tmp_path: Path) -> None:
         selection = Selection((parse_condition("type=A"),))
         assert found.report == compared(project, "careful", "lax", selection=selection, by="type").report
         assert "A - Numeric Values · 6 items" in text_of(app, "#compare-head")
+
+
+async def test_all_are_compared_by_the_command_on_the_pairs_items(tmp_path: Path) -> None:
+    project = project_of_two(tmp_path)
+    async with opened(project) as (app, pilot):
+        await press(pilot, *":y", "enter", "home", "right", "right", "vertical_line", "p", "vertical_line")
+        await until(pilot, lambda: isinstance(app.screen, VerbOutputScreen))
+        output = app.screen
+        assert isinstance(output, VerbOutputScreen)
+        assert "careful" in output.ran.out
+        await press(pilot, "escape")
+        assert isinstance(app.screen, VerbScreen)
+        assert app.screen.form is not None
+        line = app.screen.form.line(app.screen.values())
+        assert line == ["compare", str(project.path), "--all", "--protocol", "forced", "--where", "type=A"]
 
 
 @pytest.mark.soak

@@ -91,10 +91,6 @@ ACTS = {
     "save accuracy": Act("accuracy", "AccuracyScreen", ("y", "e", "2"), file="p-"),
     "save agreement": Act("agreement", "AgreementScreen", ("e", "2"), file="p-"),
     "save a comparison": Act("compare", "CompareScreen", ("e", "2"), file="p-"),
-    "save a family": Act("compare", "FamilyScreen", ("vertical_line", "e", "2"), again=("e",), file="p-"),
-    "save what verdicts follow": Act("validity", "ValidityScreen", ("e", "2"), file="p-"),
-    "save marked errors": Act("disagreements", "ErrorCountsScreen", ("o", "e", "2"), again=("e",), file="p-"),
-    "save combinations": Act("combine", "CombineScreen", ("e", "2"), file="p-"),
 }
 
 SHORT = ("flag", "add a case", "answer a flag", "open anew", "save agreement")
@@ -105,7 +101,7 @@ WRITE_NOTHING = {
     "CodeProblemScreen", "CodeRankingsScreen", "CodeRoundsScreen", "CodeScreen", "CodeSolutionScreen",
     "CodeTestsScreen", "ConflictsScreen", "CountsScreen", "DisagreementsScreen", "HistoryScreen", "HomeScreen",
     "QuarantineScreen", "ReplayScreen",
-    "PoolScreen", "PreviewScreen", "RunDetailScreen", "SearchTreeScreen", "SetDiffScreen", "SetsScreen",
+    "PreviewScreen", "RunDetailScreen", "SearchTreeScreen", "SetsScreen",
     "ImportScreen", "CallsScreen", "TranscriptScreen", "TrialScreen",
     "TypeProposalsScreen", "VerbFormScreen", "VerbOutputScreen", "VerbScreen", "WhatIfScreen", "WrittenScreen",
 }  # fmt: skip

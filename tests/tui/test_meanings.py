@@ -82,7 +82,7 @@ MEANINGS = [
         ("D", "dataset"),
         ("s", "sort order columns"),
         ("S", "reverse swap order-before"),
-        ("w", "which agreement.view queue code-rounds.list where suite table kinds every selected code.run"),
+        ("w", "which agreement.view queue code-rounds.tables where suite table kinds every selected code.run"),
         ("W", "which-before list-before where-before suite-before"),
         ("v", "verifiers who verdicts verdict accuracy"),
         ("V", "verdict-before subject metrics rankings"),
@@ -93,10 +93,10 @@ MEANINGS = [
         ("t", "type types task"),
         ("comma", "a accept-a"),
         ("full_stop", "b accept-b"),
-        ("vertical_line", "compare diff family against"),
+        ("vertical_line", "compare diff family"),
         ("backslash", "diff-other"),
         ("d", "details reasons accuracy.view summary panes answers item.answer"),
-        ("h", "hide think fold-all whole weights validity.all"),
+        ("h", "hide think fold-all whole weights"),
         ("i", "items item agreement.all flags.open item.code code.tests"),
         ("o", "figure measure raw beside pool errors code.evolution code-problem.evolution"),
         ("O", "figure-before measure-before"),
@@ -233,7 +233,7 @@ def listed(app: WorkbenchApp) -> list[str]:
 async def test_any_screen_is_three_keys_away(tmp_path: Path) -> None:
     async with opened(make_project(tmp_path, numbered(4))) as (app, pilot):
         for place in DESTINATIONS.values():
-            app.open_screen("validity")
+            app.open_screen("compare")
             await settle(pilot)
             keys = (*f":{place.letter}", "enter")
             assert len(keys) <= 3

@@ -22,6 +22,7 @@ from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.screens.disagreements import DisagreementsScreen, ReviewItemScreen
 from workbench.app.tui.screens.item import ItemScreen
+from workbench.app.tui.screens.verb import VerbOutputScreen
 from workbench.core.label import coordinator_name
 from workbench.core.project import Project
 from workbench.core.verdict import Outcome
@@ -404,3 +405,16 @@ async def test_long_texts_and_names_are_shown_as_text(tmp_path: Path) -> None:
         assert "\x1b" not in review(screen)
         assert "[red]" in review(screen)
         assert isinstance(screen.app, WorkbenchApp)
+
+
+async def test_marked_errors_are_counted_by_the_command(project: Project) -> None:
+    deciding.mark_error(project, 1, 1, "units", by="dora")
+    async with opened(project) as (app, pilot):
+        await press(pilot, *":r", "enter", "o")
+        await until(pilot, lambda: isinstance(app.screen, VerbOutputScreen))
+        output = app.screen
+        assert isinstance(output, VerbOutputScreen)
+        assert [line.split() for line in output.ran.out.splitlines()] == [
+            ["verifier", "subtype", "kind", "of", "marked"],
+            ["alpha", "A1", "units", "1", "of", "1"],
+        ]

@@ -17,14 +17,13 @@ from tests import pools
 from tests.commands import in_process
 from tests.helpers import make_project, numbered
 from tests.publishing import freeze, with_gold
-from tests.tui.stage import HOSTILE, ONE_SIZE, notices, opened, press, screen_of, settle, text_of, until
+from tests.tui.stage import HOSTILE, ONE_SIZE, notices, opened, press, screen_of, settle, until
 from tests.unit.measuring.reviewing.desk import add_run
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.option_field import OptionField
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.screens.accuracy import AccuracyScreen
 from workbench.app.tui.screens.browse import BrowseScreen
-from workbench.app.tui.screens.pool import PoolScreen
 from workbench.app.tui.screens.sets import SetsScreen
 from workbench.app.tui.screens.verb import VerbOutputScreen, VerbScreen
 from workbench.benchmarks.building.balanced import build_balanced
@@ -52,7 +51,7 @@ def pool(folder: Path) -> Project:
 
 def rows(app: App[None]) -> dict[str, list[str]]:
     """Return the lines of the table: first cell -> the others."""
-    assert isinstance(app.screen, SetsScreen | PoolScreen)
+    assert isinstance(app.screen, SetsScreen)
     source = app.screen.table.source
     assert source is not None
     return {row.cells[0].text: [cell.text for cell in row.cells[1:]] for row in source.first_page(99)}
@@ -172,9 +171,9 @@ async def test_versions_are_compared(tmp_path: Path) -> None:
         await begin(app, pilot)
         assert list(rows(app)) == ["hard@2", "hard@1", "hard-queue@1"]
         await press(pilot, "vertical_line")
-        assert text_of(app, "#diff-caption").startswith("1 equal · only in hard@1: 1\nfinal: 2 → 1")
-        await press(pilot, "enter")
-        assert remark(screen_of(app, BrowseScreen)).startswith("1 of 1")
+        await until(pilot, lambda: isinstance(app.screen, VerbOutputScreen))
+        shown = screen_of(app, VerbOutputScreen).ran.out
+        assert shown.startswith("hard@1 → hard@2: 1 equal\nfinal: 2 → 1\nonly in hard@1: 1\n")
 
 
 @pytest.mark.soak
@@ -209,10 +208,8 @@ async def test_set_leads_to_its_items_its_accuracy_and_the_pool(tmp_path: Path) 
         assert {row.n for row in accuracy.report.rows if row.group is None} == {4}
         assert "set=small@1 by type" in accuracy.query_one(TitleBar).remark
         await press(pilot, "escape", "o")
-        status = screen_of(app, PoolScreen).status
-        assert status is not None
-        assert (status.questions, list(rows(app))) == (4, [HOSTILE[0], "all"])
-        assert text_of(app, "#pool-words").startswith(f"{HOSTILE[0]}\n4 questions, 4 in; licence: unknown")
+        await until(pilot, lambda: isinstance(app.screen, VerbOutputScreen))
+        assert HOSTILE[0] in screen_of(app, VerbOutputScreen).ran.out
 
 
 async def test_annotator_cannot_open_the_screen(tmp_path: Path) -> None:

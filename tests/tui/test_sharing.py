@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import stat
 import sys
@@ -93,7 +92,7 @@ async def test_shared_text_matches_the_shown_table(tmp_path: Path, monkeypatch: 
     async with opened(project) as (app, pilot):
         await press(pilot, *":y", "enter")
         await to_cell(pilot, "bad", "A")
-        await press(pilot, "enter", "p", "e", "6", "e", "1")
+        await press(pilot, "enter", "p", "e", "5", "e", "1")
         inner = Selection((Condition("type", "=", "A"),))
         report = accuracy(project, by="subtype", protocol="forced", selection=inner)
         assert copied == [accuracy_as(report, TableForm(format="csv"))]
@@ -108,30 +107,11 @@ async def test_copying_through_the_terminal_is_reported_as_unconfirmed(
     project = judged_project(tmp_path)
     monkeypatch.setattr(sharing, "copy", lambda text: None)
     async with opened(project) as (app, pilot):
-        await press(pilot, *":y", "enter", "e", "7")
+        await press(pilot, *":y", "enter", "e", "6")
         assert app.clipboard == accuracy_as(accuracy(project, by="type"), TableForm(format="markdown"))
         (notice,) = notices(app)
         assert notice.startswith("Possibly copied")
         assert "does not confirm" in notice
-
-
-async def test_columns_are_chosen_by_their_headings(tmp_path: Path) -> None:
-    project = judged_project(tmp_path)
-    report = accuracy(project, by="type")
-    async with opened(project) as (app, pilot):
-        app.open_screen("accuracy")
-        await settle(pilot)
-        await press(pilot, "e", *["down"] * 9, "enter", *"verifier,accuracy", "enter")
-        form = TableForm(format="markdown", columns=("verifier", "accuracy"))
-        assert (tmp_path / "p-accuracy-type-strict-final.md").read_text("utf-8") == accuracy_as(report, form)
-        await press(pilot, "e", *["down"] * 10, "enter", *"verifier,mcc", "enter", *"tab:own", "enter")
-        form = TableForm(format="latex", columns=("verifier", "mcc"), label="tab:own")
-        assert (tmp_path / "p-accuracy-type-strict-final.tex").read_text("utf-8") == accuracy_as(report, form)
-        await press(pilot, "e", *["down"] * 11, "enter")
-        form = TableForm(format="latex", no_baselines=True)
-        assert (tmp_path / "p-accuracy-type-strict-final-2.tex").read_text("utf-8") == accuracy_as(report, form)
-        await press(pilot, "e", *["down"] * 9, "enter", *["backspace"] * 20, *"nothing", "enter")
-        assert any("no column 'nothing'" in notice for notice in notices(app))
 
 
 async def test_every_list_is_saved_as_arranged(tmp_path: Path) -> None:
@@ -159,22 +139,6 @@ async def test_long_list_is_not_truncated(tmp_path: Path, monkeypatch: pytest.Mo
         await press(pilot, "e", "1")
         assert any("can be written from here" in notice for notice in notices(app))
         assert not list(tmp_path.glob("p-browse*"))
-
-
-@pytest.mark.soak
-async def test_plots_are_written_to_a_new_folder(tmp_path: Path) -> None:
-    project = judged_project(tmp_path)
-    (tmp_path / "p-figures").mkdir()
-    async with opened(project) as (app, pilot):
-        app.open_screen("accuracy")
-        await settle(pilot)
-        await press(pilot, "e", "5")
-        if importlib.util.find_spec("matplotlib") is None:
-            assert any("verifier-workbench[figures]" in notice for notice in notices(app))
-            return
-        files = {path.suffix for path in (tmp_path / "p-figures-2").iterdir()}
-        assert files == {".svg", ".pdf", ".png"}
-        assert not list((tmp_path / "p-figures").iterdir())
 
 
 async def test_served_app_writes_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -214,7 +178,7 @@ async def test_every_list_is_written_in_every_format(tmp_path: Path) -> None:
             app.open_screen("home")
             await settle(pilot)
     expected = {f"as {one}" for one in ("CSV", "LaTeX (booktabs)", "Markdown", "JSON")}
-    assert {"browse", "accuracy", "compare", "validity", "disagreements", "runs"} <= offered.keys()
+    assert {"browse", "accuracy", "compare", "disagreements", "runs"} <= offered.keys()
     for name, choices in offered.items():
         assert all(any(word in choice for choice in choices) for word in expected), name
 

@@ -28,6 +28,7 @@ from workbench.app.verbs import NOT_IN_APP, Refused, Verb, every_verb, in_app, v
 from workbench.core.errors import OptionError, opt, set_front_end
 from workbench.core.project import Project
 from workbench.core.verdict import Outcome
+from workbench.measuring.selecting import best_of, best_of_text
 
 IN_APP = [verb for verb in every_verb() if verb.name not in NOT_IN_APP]
 NAMED = {verb.name: verb for verb in IN_APP}
@@ -329,6 +330,36 @@ async def test_errors_are_shown_when_a_field_is_left(
         assert not FLAG.search(field.wrong)
         await press(pilot, "shift+tab", *["backspace"] * len(typed), "2")
         assert not field.wrong
+
+
+# -- Output
+
+
+async def test_wide_table_keeps_its_lines_and_scrolls_sideways(tmp_path: Path) -> None:
+    rows = [{"question_id": f"q{n // 2}", "gold": n % 2 == 0} for n in range(8)]
+    project = make_project(tmp_path, rows)
+    add_run(project, "[b]good", {n: Outcome.CORRECT if n % 2 else Outcome.INCORRECT for n in range(1, 9)})
+    async with opened(project, size=(80, 24)) as (app, pilot):
+        await press(pilot, *":m", "enter")
+        await until(pilot, lambda: bool(app.screen.query("#option-verifier")))
+        await press(pilot, "f4")
+        await until(pilot, lambda: isinstance(app.screen, VerbOutputScreen))
+        await settle(pilot)
+        printed = best_of_text(best_of(project)).rstrip().splitlines()
+        assert shown_text(app).splitlines() == printed
+        (first, *_) = (line for line in printed if line.startswith("[b]good"))
+        reader = app.screen.query_one(Reader)
+
+        def drawn() -> list[str]:
+            return [reader.render_line(y).text.rstrip() for y in range(reader.size.height)]
+
+        assert first[: reader.wrap_width].rstrip() in drawn()
+        head = drawn()[0]
+        await press(pilot, *["right"] * 8)
+        assert first[-reader.wrap_width :] in drawn()
+        assert drawn()[0] == head
+        await press(pilot, *["h"] * 8)
+        assert first[: reader.wrap_width].rstrip() in drawn()
 
 
 # -- Trying, running, and running again

@@ -11,8 +11,8 @@ Code
 Comparing and combining verifiers
     comparing, comparing_tables: two verifiers. family: several verifiers. selecting: best of n.
     stacking: verifiers as stages in sequence.
-    estimating: accuracy from few labels. combined: best of n, estimates and downstream scores as tables and sentences.
-    downstream: models trained with verifiers. downstream_scores: their scores, from files or completions.
+    estimating: accuracy from few labels. downstream: models trained with verifiers. downstream_scores: their scores,
+        from files or completions.
 Scores and bias
     scores: quality of scores. calibrating: scores as probabilities. validity: bias checks. studies: sweeps and probes.
     pairwise: preferences between two completions. costs: cost of verdicts.

@@ -50,22 +50,6 @@ Check = Literal[
     "ceiling",
 ]
 
-CHECKS: Final[dict[Check, str]] = {
-    "length": "completions longer than the median of equal gold and type, compared with the others",
-    "own-model": "completions by the judge's own model, compared with others of equal gold and type",
-    "first-option": "completions that choose the first option, compared with those that choose another, of equal gold",
-    "boxed": "completions with a boxed answer, compared with those without, of equal gold and type",
-    "thinking": "completions that show their thinking, compared with those that don't, of equal gold and type",
-    "other-script": "completions with Chinese, Japanese or Korean text, compared with others of equal gold and type",
-    "flips-samples": "items whose verdict differs between samples of one run",
-    "flips-runs": "items whose verdict differs between the two newest runs",
-    "undecided": "items without a decision: abstentions and errors",
-    "undecided-by-gold": "correct completions left undecided against incorrect ones, of equal type",
-    "selection": "judges whose verdicts selected the items of the data",
-    "ceiling": "highest accuracy that can be measured, given the labels' errors",
-}
-"""Checks: code -> description."""
-
 
 class ValidityFinding(Struct, frozen=True, kw_only=True):
     """The result of one check of one verifier.

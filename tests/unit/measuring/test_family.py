@@ -19,7 +19,8 @@ from workbench.core.selection import Selection, parse_condition
 from workbench.core.verdict import Outcome, OutcomeCode
 from workbench.measuring.accuracy import accuracy
 from workbench.measuring.comparing import compare
-from workbench.measuring.family import family, family_text
+from workbench.measuring.family import family, family_text, members_table
+from workbench.measuring.notes import add_selection_judges
 from workbench.statistics.records.comparison import LEVEL, FamilyReport, PairedFigures
 
 ITEMS = 240
@@ -177,3 +178,9 @@ def test_equal_verifiers_have_no_less_than_sign(tmp_path: Path) -> None:
     for name in ("one", "two"):
         add_run(project, name, {number: OutcomeCode(number % 2).outcome for number in range(1, 7)})
     assert "-0.000" not in family_text(family(project, ("one", "two"))).split("Pairs")[0]
+
+
+def test_a_judge_that_chose_the_items_is_marked(project: Project) -> None:
+    add_selection_judges(project, "sample", ("good",))
+    report = family(project, ("poor", "good", "alike"))
+    assert {row.cells[1].text for row in members_table(report).rows} == {"poor", "good †", "alike"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from click.testing import CliRunner
@@ -17,7 +17,7 @@ from workbench.core.project import Project
 from workbench.core.verdict import Outcome, OutcomeCode, Verdict
 from workbench.measuring import notes
 from workbench.measuring.judged import plain_name
-from workbench.measuring.validity import CHECKS, MOST_TEXTS, ValidityFinding, forms, validity
+from workbench.measuring.validity import MOST_TEXTS, Check, ValidityFinding, forms, validity
 from workbench.runs.store import runs, verdicts
 
 OPTIONS = "Which one?\nA. one\nB. two\nC. three"
@@ -187,7 +187,7 @@ def test_the_command_prints_sentences_and_json(project: Project) -> None:
     assert "* length: Of equal gold and type, longer completions are accepted" in text.stdout
     assert "\x1b" not in text.stdout
     document = json.loads(runner.invoke(root, ["validity", str(project.path), "--json"]).stdout)
-    assert {finding["check"] for finding in document["findings"]} <= CHECKS.keys()
+    assert {finding["check"] for finding in document["findings"]} <= {*get_args(Check)}
     assert document["compared"] >= 5
     runner.invoke(root, ["selected-by", str(project.path), "add", "x", "--dataset", "sample"])
     listed = runner.invoke(root, ["selected-by", str(project.path), "--json"])

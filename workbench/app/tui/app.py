@@ -310,6 +310,9 @@ class WorkbenchApp(App[None]):
         if name not in self.screen_names:
             self.notify("This screen is the coordinator's.", severity="warning", markup=False)
             return
+        if DESTINATIONS[name].is_command:
+            self.open_verb(name)
+            return
         module = import_module(f"workbench.app.tui.screens.{name}")
         kind: Any = getattr(module, DESTINATIONS[name].screen)
         if not arguments and any(isinstance(screen, kind) for screen in self.screen_stack):
@@ -330,7 +333,8 @@ class WorkbenchApp(App[None]):
         return [verb for verb in every_verb() if verb.why_not_in_app is None]
 
     def called(self, verb: Verb, *others: str) -> str:
-        alike = any(verb.title.casefold() in place.title.casefold() for place in self.places) or verb.title in others
+        places = (place.title.casefold() for place in self.places if not place.is_command)
+        alike = any(verb.title.casefold() in title for title in places) or verb.title in others
         return f"{verb.title}, as a command" if alike else verb.title
 
     def open_verb(self, name: str, /, **begin: str) -> None:
@@ -346,6 +350,12 @@ class WorkbenchApp(App[None]):
         if any(verb.name == name for verb in self.verbs):
             own = {"import": ImportScreen, "replay": ReplayScreen}.get(name)
             self.push_screen(VerbScreen(verb_named(name), begin) if own is None else own())
+
+    def run_verb(self, name: str, /, **begin: str) -> None:
+        """Run a command-line verb, from its form with these values."""
+        from workbench.app.tui.screens.verb import VerbScreen
+
+        self.push_screen(VerbScreen(verb_named(name), begin, at_once=True))
 
     def open_training_file(self) -> None:
         self.open_verb("export", format="sft", where="verdict=correct")
@@ -474,7 +484,8 @@ class WorkbenchApp(App[None]):
                     labels.append(action.label)
                     yield SystemCommand(action.label, action.help, self._action_runner(action, screen))
         for place in self.places:
-            yield SystemCommand(f"Open {place.title}", place.text, partial(self.open_screen, place.name))
+            if not place.is_command:
+                yield SystemCommand(f"Open {place.title}", place.text, partial(self.open_screen, place.name))
         for verb in self.verbs:
             title = self.called(verb, *labels)
             yield SystemCommand(f"{title} …", verb.about, partial(self.open_verb, verb.name))

@@ -1,4 +1,4 @@
-"""The screens that Go to opens by name or letter."""
+"""The screens and forms that Go to opens by name or letter."""
 
 from __future__ import annotations
 
@@ -11,16 +11,18 @@ class Destination(NamedTuple):
     """A screen to go to.
 
     Attributes:
-        name: Its name, which is also its module in ``tui/screens``; imported on first use.
+        name: Its name, which is also its module in ``tui/screens`` (imported on first use), or its command.
         letter: Its short name after the key of Go to.
         title: Its title.
         text: What it shows, in a few words.
+        is_command: Whether it is the form of the command with this name.
     """
 
     name: str
     letter: str
     title: str
     text: str
+    is_command: bool = False
 
     @property
     def keys(self) -> str:
@@ -30,8 +32,8 @@ class Destination(NamedTuple):
 
     @property
     def screen(self) -> str:
-        """Return the name of the class in that module: ``AddJudgeScreen`` in ``add_judge``."""
-        return f"{self.name.title().replace('_', '')}Screen"
+        """Return the name of the class that it opens: ``AddJudgeScreen`` in ``add_judge``."""
+        return "VerbScreen" if self.is_command else f"{self.name.title().replace('_', '')}Screen"
 
 
 DESTINATIONS: Final = {
@@ -48,8 +50,10 @@ DESTINATIONS: Final = {
         Destination("compare", "c", "Compare", "two verifiers on the same items"),
         Destination("disagreements", "r", "Disagreements", "what verifiers, gold and annotators disagree on"),
         Destination("triage", "w", "Triage", "why verifiers err, case by case, a cause a key"),
-        Destination("combine", "m", "Combine", "verifiers that pick, or predict gold"),
-        Destination("validity", "t", "Validity", "what verdicts depend on besides correctness"),
+        Destination("best-of", "m", "Best of n", "how well verifiers pick", is_command=True),
+        Destination("estimate", "e", "Estimate", "accuracy from few labels", is_command=True),
+        Destination("validity", "t", "Validity", "what verdicts depend on besides correctness", is_command=True),
+        Destination("downstream", "k", "Downstream", "accuracy and models trained with it", is_command=True),
         Destination("code", "o", "Code", "problems: solutions against tests"),
         Destination("sets", "s", "Sets", "frozen sets: build, compare and publish"),
         Destination("agreement", "g", "Agreement", "annotators compared pair by pair"),

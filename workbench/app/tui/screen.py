@@ -267,7 +267,7 @@ class WorkbenchScreen(Screen[None]):
     def _export_requested(self, event: ExportRequested) -> None:
         from workbench.app.tui.sharing import share_list
 
-        share_list(self, event, further=self.further_exports())
+        share_list(self, event, self.further_exports())
 
     def further_exports(self) -> Mapping[str, Callable[[], None]]:
         return {}

@@ -12,7 +12,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import count, islice, takewhile
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -27,7 +27,6 @@ from workbench.app.tui.screen import WorkbenchScreen
 from workbench.core.errors import UsageError, WorkbenchError
 from workbench.core.files import require_own, whole_file
 from workbench.core.options import TableForm, TableFormat
-from workbench.core.text.figures import counted
 from workbench.tables.document import Table, heads, row
 from workbench.tables.files import SUFFIXES, format_tables, write_next_to
 
@@ -40,9 +39,6 @@ Result = TypeVar("Result")
 
 MAX_ROWS: Final = 20_000
 """Maximum number of rows of a list that can be exported."""
-_CHOOSING: Final[tuple[TableFormat, ...]] = ("markdown", "latex")
-_COLUMNS: Final = "columns by heading, with commas between them"
-_LABEL: Final = "label that \\ref finds it by (empty: none)"
 _WORD: Final = re.compile(r"\w+")
 _NAMES: Final[dict[TableFormat, str]] = {"csv": "CSV", "markdown": "Markdown", "latex": "LaTeX (booktabs)"}
 
@@ -52,10 +48,6 @@ def share(
     name: str,
     text: Callable[[TableForm], str],
     record: Callable[[], object],
-    *,
-    plots: Callable[[Path], Sequence[Path]] | None = None,
-    baselines: bool = False,
-    whole: Callable[[], str] | None = None,
     further: Mapping[str, Callable[[], None]] = {},
 ) -> None:
     """Ask whether to save or copy a table and in which format, and do so; an app in a browser writes no files.
@@ -65,15 +57,10 @@ def share(
         name: Name of the file, without suffix.
         text: Returns the table in a format; called in a thread.
         record: Returns the data for JSON; called in a thread.
-        plots: Writes its plots to a new folder; called in a thread.
-        baselines: Whether the table has rows of baselines, which can be left out.
-        whole: Returns a text with the full report; called in a thread.
         further: Menu text -> further export.
     """
     writers: dict[str, tuple[str, Callable[[], str]]] = {"json": (".json", lambda: json_text(record()))}
     writers |= {kind: (SUFFIXES[kind], partial(text, TableForm(format=kind))) for kind in _NAMES}
-    if whole is not None:
-        writers["text"] = (".txt", whole)
 
     def written(where: str) -> None:
         screen.notify(where, title="Written", markup=False)
@@ -82,19 +69,7 @@ def share(
         path = screen.project.path
         _run_in_background(screen, lambda: str(write_next_to(path, name, suffix, make()).absolute()), written)
 
-    def save_some(kind: TableFormat, columns: str, label: str) -> None:
-        names = tuple(filter(None, map(str.strip, columns.split(","))))
-        save(SUFFIXES[kind], lambda: text(TableForm(format=kind, columns=names, label=label)))
-
-    def labelled(kind: TableFormat, columns: str) -> None:
-        if kind == "latex":
-            screen.ask_line(_LABEL, name, partial(save_some, kind, columns), empty=True)
-        else:
-            save_some(kind, columns, "")
-
     every: dict[str, str] = {str(kind): words for kind, words in _NAMES.items()} | {"json": "JSON"}
-    if whole is not None:
-        every["text"] = "text, with all its sentences"
     copies: dict[str, Callable[[], object]] = {
         f"Copy as {words}": partial(copy_text, screen, writers[kind][1]) for kind, words in every.items()
     }
@@ -102,18 +77,7 @@ def share(
         f"Save as {words}, next to the database": partial(save, *writers[kind]) for kind, words in every.items()
     }
     acts |= further
-    if plots is not None:
-        draw = partial(_write_plots, screen.project.path, plots)
-        said = "Save the plots as SVG, PDF and PNG, in a folder next to the database"
-        acts[said] = partial(_run_in_background, screen, draw, written)
     acts |= copies
-    for kind in _CHOOSING:
-        acts[f"Save as {_NAMES[kind]}, some columns …"] = partial(
-            screen.ask_line, _COLUMNS, name, partial(labelled, kind)
-        )
-    if baselines:
-        bare = partial(save, SUFFIXES["latex"], lambda: text(TableForm(format="latex", no_baselines=True)))
-        acts[f"Save as {_NAMES['latex']}, without baselines"] = bare
     offered = copies if screen.app.is_web else acts
     menu = ChoiceMenu("The table as text", [Choice(act, words) for words, act in offered.items()])
     choose(screen, menu, lambda act: act())
@@ -122,14 +86,11 @@ def share(
 def share_list(
     screen: WorkbenchScreen,
     asked: ExportRequested,
-    whole: Callable[[], str] | None = None,
     further: Mapping[str, Callable[[], None]] = {},
 ) -> None:
     name = "-".join(_WORD.findall(screen.TITLE_TEXT.lower())) or "list"
     read = partial(_read_table, screen.TITLE_TEXT, asked.source, asked.columns)
-    share(
-        screen, name, lambda form: format_tables([read()], form), lambda: records(read()), whole=whole, further=further
-    )
+    share(screen, name, lambda form: format_tables([read()], form), lambda: records(read()), further)
 
 
 def json_text(record: object) -> str:
@@ -155,12 +116,6 @@ def _read_table(caption: str, source: RowSource, places: Sequence[int]) -> Table
         rows=tuple(row(*(one.cells[place].full for place in places)) for one in rows),
         left=len(list(takewhile(lambda column: column.align == "left", columns))),
     )
-
-
-def _write_plots(database: Path, plots: Callable[[Path], Sequence[Path]]) -> str:
-    names = (f"{database.stem}-figures{f'-{number}' if number > 1 else ''}" for number in count(1))
-    folder = next(path for name in names if not (path := database.with_name(name)).exists())
-    return f"{folder}: {counted(len(plots(folder)), 'file')}"
 
 
 def _run_in_background(screen: WorkbenchScreen, work: Callable[[], Result], then: Callable[[Result], None]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Final
 
 from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
@@ -17,16 +16,6 @@ from workbench.core.selection import Condition, Selection
 from workbench.core.text.figures import counted
 from workbench.data.records import PassMatrix
 from workbench.runs import verifying
-
-if TYPE_CHECKING:
-    from workbench.app.tui.app import WorkbenchApp
-
-
-_TABLES: Final = {
-    "tests": "one line per test of each solution, with its text and the reason",
-    "outcomes": "one line per solution, with one letter per test",
-}
-"""Table of the export -> its content."""
 
 
 def start_suite(screen: WorkbenchScreen, suite: str, *which: Condition) -> None:
@@ -44,19 +33,11 @@ def _line(conditions: Sequence[Condition]) -> str:
     return " ".join(shlex.quote(str(one)) for one in conditions)
 
 
-def choose_export(screen: WorkbenchScreen, *conditions: Condition) -> None:
-    """Ask which table to export, for the matching items or for all; then open the export form."""
-    where = _line(conditions)
-    there = [("this problem", where)] if conditions else []
-    offered = [(table, which, where) for which, where in (*there, ("all problems", "")) for table in _TABLES]
-    choices = {(table, where): f"{which}: {_TABLES[table]}" for table, which, where in offered}
-    choose(screen, ChoiceMenu("Export the outcomes of", choices), lambda one: export_outcomes(screen.workbench, *one))
-
-
-def export_outcomes(app: WorkbenchApp, table: str = "outcomes", where: str = "") -> None:
-    """Open the export form with initial values for test outcomes; the file's suffix decides the format."""
-    path = app.project.path.absolute()
-    app.open_verb("export", file=str(path.with_name(f"{path.stem}-{table}.csv")), table=table, where=where)
+def export_outcomes(screen: WorkbenchScreen, *conditions: Condition) -> None:
+    """Open the form that exports test outcomes, of the matching items; the file's suffix decides the format."""
+    path = screen.project.path.absolute()
+    file = str(path.with_name(f"{path.stem}-outcomes.csv"))
+    screen.workbench.open_verb("export", file=file, table="outcomes", where=_line(conditions))
 
 
 def run_again(screen: WorkbenchScreen, matrix: PassMatrix, which: Condition) -> None:

@@ -13,7 +13,6 @@ from rich.cells import cell_len
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
-from textual.content import Content
 from textual.timer import Timer
 from textual.visual import VisualType
 from textual.widget import Widget
@@ -21,7 +20,7 @@ from textual.widgets import Static
 
 from workbench.app.tui.kit.arranging import ConditionSuggester, condition_text
 from workbench.app.tui.kit.cells import fit, printable
-from workbench.app.tui.kit.columns import Sort, TableColumn, TableRow
+from workbench.app.tui.kit.columns import Sort
 from workbench.app.tui.kit.prompt_line import PromptLine, filter_line
 from workbench.app.tui.kit.sources import FixedSource, PagedSource
 from workbench.app.tui.kit.table_messages import (
@@ -39,7 +38,6 @@ from workbench.core.label import FLAG_STATES
 from workbench.core.selection import COLUMN, FIELDS, Condition
 from workbench.core.taxonomy import SUBTYPES, TYPES, UNTYPED
 from workbench.measuring import browsing
-from workbench.tables.document import Cell, Table
 from workbench.tables.table import Columns
 
 _FIXED: dict[str, tuple[str, ...]] = {
@@ -211,69 +209,6 @@ class TableScreen(WorkbenchScreen):
     @on(Failed)
     def _failed(self, event: Failed) -> None:
         WorkbenchScreen.show_error(self, event.error)
-
-
-class TablesScreen(TableScreen):
-    """The tables of a report as the command line prints them, one at a time, and the row under the cursor in words.
-
-    Attributes:
-        tables: The tables; empty until the report has been computed.
-        place: Index of the shown table.
-    """
-
-    ABOVE: ClassVar[tuple[str, ...]] = ("head", "caption")
-    DETAIL, PANE = True, True
-    tables: Sequence[Table] = ()
-    place = 0
-    _head = ""
-
-    @property
-    def shown(self) -> Table | None:
-        return self.tables[self.place] if self.tables else None
-
-    def show_tables(self, head: str, tables: Sequence[Table], row: int | None = None) -> None:
-        """Show the tables, at the same place as before if possible.
-
-        Args:
-            row: The row to select; None to keep the cursor.
-        """
-        self._head, self.tables, self.place = head, tables, min(self.place, max(len(tables) - 1, 0))
-        self.put("head", Content("\n".join(map(printable, head.split("\n")))))
-        which = f"table {self.place + 1} of {len(tables)} · " if len(tables) > 1 else ""
-        self.put("caption", Content(which + printable(self.shown.caption) if self.shown else ""), layout=False)
-        if self.shown is None:
-            self.table.show_rows((TableColumn("nothing", ""),), (TableRow(0, (Cell("…", "dim"),)),))
-            self.put_detail("")
-            return
-        self.table.show_table(self.shown)
-        row = self.table.selected_id or 0 if row is None else row
-        self.table.jump_to_id(row)
-        self.highlighted(row)
-
-    def about(self, row: int) -> Sequence[str]:
-        """Return sentences about a row."""
-        return ()
-
-    def action_next_table(self, step: int = 1) -> None:
-        if self.tables:
-            self.place = (self.place + step) % len(self.tables)
-            self.show_tables(self._head, self.tables, 0)
-
-    def highlighted(self, row: int) -> None:
-        table = self.shown
-        if table is None or row >= len(table.rows):
-            return
-        texts, left = [cell.text for cell in table.rows[row].cells], table.left
-        pairs = zip(table.titles[left:], texts[left:], strict=True)
-        figures = " · ".join(f"{title} {text}" for title, text in pairs if title and text.strip())
-        self.put_detail(
-            Content.assemble(
-                (printable(" · ".join(filter(None, texts[:left]))), "bold"),
-                f" · {printable(figures)}",
-                *((f"\n{printable(said)}", "$text-accent") for said in self.about(row)),
-                *((f"\n{printable(note)}", "$foreground-muted") for note in table.notes),
-            )
-        )
 
 
 def _height_of(text: Static) -> int:

@@ -60,7 +60,8 @@ class RenderedText(NamedTuple):
 
     Attributes:
         lines: The lines, in order.
-        marks: Indexes of the lines in which marked parts begin, by mark ("boxed", "answer", "think_end", "code").
+        marks: Indexes of the lines in which marked parts begin, by mark ("boxed", "answer", "think_end", "code"),
+            and of those that are not wrapped ("aligned").
     """
 
     lines: tuple[RenderedLine, ...]

@@ -28,7 +28,6 @@ from workbench.core.project import Parts, Project, batches
 from workbench.core.run import RefusedLine
 from workbench.core.selection import Condition, Selection
 from workbench.core.states import current_exclusions, current_labels
-from workbench.core.taxonomy import type_display
 from workbench.data.formats.lines import LineRefusedError
 from workbench.data.formats.rows import read_checked
 from workbench.data.formats.writing import write_lines
@@ -49,8 +48,6 @@ from workbench.measuring.records.review import (
     ReviewsImported,
 )
 from workbench.measuring.store import reviews
-from workbench.tables.document import Table
-from workbench.tables.table import Column, Columns, count, table, word
 
 
 class UndecidableError(UsageError):
@@ -460,67 +457,3 @@ def named(
             yield key, f"Several data sets have a completion of this id: add {opt.dataset:NAME}."
         else:
             yield key, f"Several questions have a completion of this id: add {opt.question:ID}."
-
-
-# -- Marked errors as a table: a line for each verifier, and a line for each of its groups of items with errors.
-
-
-class ErrorLine(Struct, frozen=True, kw_only=True):
-    """The marked errors of one verifier on one group of items.
-
-    Attributes:
-        group: A type or subtype; None for all items.
-        marked: Number of marked errors.
-        outdated: Number of marks on verdicts that now agree with gold.
-        counts: Category -> number of errors.
-    """
-
-    verifier: str
-    group: str | None
-    marked: int
-    outdated: int
-    counts: dict[ErrorCategory, int]
-
-
-def error_lines(project: Project, by: Part | None = None) -> list[ErrorLine]:
-    everything, grouped = _error_lines(project, None), _error_lines(project, by) if by is not None else []
-    return [
-        line for total in everything for line in (total, *(one for one in grouped if one.verifier == total.verifier))
-    ]
-
-
-def _error_lines(project: Project, by: Part | None) -> list[ErrorLine]:
-    found: dict[tuple[str, str | None], ErrorLine] = {}
-    for one in error_counts(project, by=by):
-        line = found.setdefault((one.verifier, one.group), record_from(ErrorLine, one, counts={}))
-        line.counts[one.category] = one.count
-    return list(found.values())
-
-
-def categories_of(lines: Sequence[ErrorLine]) -> list[ErrorCategory]:
-    return [category for category in ERROR_CATEGORIES if any(category in line.counts for line in lines)]
-
-
-def group_words(group: str | None) -> str:
-    return "all" if group is None else type_display(group)
-
-
-def error_table(lines: Sequence[ErrorLine]) -> Table:
-    def of_kind(category: ErrorCategory) -> Column[ErrorLine]:
-        return count(category, lambda line: line.counts.get(category, 0))
-
-    columns: Columns[ErrorLine] = (
-        word("verifier", lambda line: line.verifier),
-        word("group", lambda line: group_words(line.group)),
-        count("marked", lambda line: line.marked),
-        *map(of_kind, categories_of(lines)),
-    )
-    outdated = sum(line.outdated for line in lines if line.group is None)
-    note = f"Not counted: {outdated:,} marked before gold changed to the verifier's verdict."
-    return table(
-        "Verifiers' errors by kind, as reviewers marked them",
-        columns,
-        lines,
-        notes=(note,) if outdated else (),
-        kind=lambda line: "total" if line.group is None else "",
-    )

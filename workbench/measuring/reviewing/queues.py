@@ -21,13 +21,12 @@ from workbench.measuring.browsing import ItemTable
 from workbench.measuring.columns import columns
 from workbench.measuring.judged import BASELINE, VerifierRun, judges_of
 from workbench.measuring.notes import among
-from workbench.measuring.records.review import QUEUES, Disagreement, ErrorCategory, GoldWord, Queue, RunVote
+from workbench.measuring.records.review import QUEUES, Disagreement, GoldWord, Queue, RunVote
 from workbench.measuring.reviewing import kinds
 from workbench.measuring.reviewing.asked import QueueContents, QueueItem, QueueQuery
 from workbench.measuring.store import reviews
 
 if TYPE_CHECKING:
-    from workbench.measuring.reviewing.deciding import Part
     from workbench.measuring.reviewing.differences import Differences
     from workbench.statistics.confusion import IntArray
 
@@ -264,28 +263,3 @@ def _known_type(name: str) -> str | None:
 def reviewed_items(project: Project) -> set[int]:
     """Return row ids of the items with a current review, except items whose gold has changed since."""
     return set(reviews.settled_items(project.database.reader()))
-
-
-def marked_items(
-    project: Project,
-    verifier: str,
-    category: ErrorCategory | None = None,
-    by: Part | None = None,
-    group: str | None = None,
-) -> array[int]:
-    """Return row ids of the items behind a count of `error_counts`, in the order in which they were marked.
-
-    Args:
-        category: None for all categories.
-        by: The property that forms the groups of the count; None for all items.
-        group: The group that was counted.
-    """
-    marks = [mark for mark in reviews.marks(project.database.reader()) if mark.verifier == verifier]
-    return array(
-        "q",
-        [
-            mark.completion
-            for mark in marks
-            if not mark.outdated and category in (None, mark.category) and (by is None or getattr(mark, by) == group)
-        ],
-    )

@@ -57,9 +57,9 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         background: $surface;
         color: $foreground;
         padding-left: 1;
-        overflow-x: hidden;
+        overflow-x: auto;
         overflow-y: scroll;
-        scrollbar-size-vertical: 1;
+        scrollbar-size: 1 1;
         & > .reader--math { color: $text-accent; }
         & > .reader--code { background: $panel; color: $foreground; }
         & > .reader--code-keyword { background: $panel; color: $text-accent; text-style: bold; }
@@ -90,6 +90,8 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         Binding("down,j", "lines(1)", "Down", show=False, id="reader.down"),
         Binding("pageup,ctrl+u", "pages(-1)", "Page up", show=False, id="reader.page-up"),
         Binding("pagedown,ctrl+d", "pages(1)", "Page down", show=False, id="reader.page-down"),
+        Binding("left", "columns(-1)", "Left", show=False, id="reader.left"),
+        Binding("right", "columns(1)", "Right", show=False, id="reader.right"),
         Binding("home", "top", "Beginning", show=False, id="reader.top"),
         Binding("end", "bottom", "End", show=False, id="reader.bottom"),
     ]
@@ -120,6 +122,10 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         return max(0, self.scrollable_size.width - 1)  # a free cell before the scrollbar
 
     @property
+    def _breadth(self) -> int:
+        return self.wrap_width if self._wrapped is None else self._wrapped.breadth
+
+    @property
     def document(self) -> RenderedText | None:
         return self._document
 
@@ -139,7 +145,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self._document = document.rendered if isinstance(document, Wrapped) else document
         self._query, self._hits, self._jump, self.border_subtitle = "", [], ("", 0), ""
         self._wrapped = None
-        self.scroll_to(y=0, animate=False, force=True)
+        self.scroll_to(x=0, y=0, animate=False, force=True)
         if isinstance(document, Wrapped) and document.width == self.wrap_width:
             self._set_wrapped(document)
         else:
@@ -239,7 +245,8 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         before, top = self._wrapped, self.scroll_offset.y
         self._wrapped = wrapped
         self._strips.clear()
-        self.virtual_size = Size(self.wrap_width, self.row_count)
+        beside = self.container_size.width - self.scrollbar_size_vertical - self.wrap_width
+        self.virtual_size = Size(self._breadth + beside * (self._breadth > self.wrap_width), self.row_count)
         self.refresh()
         if before is not None and wrapped is not None and top < len(before.rows):
             line, start, _ = before.rows[top]
@@ -275,6 +282,12 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     def action_pages(self, pages: int) -> None:
         self._scroll_rows(pages * max(1, self.scrollable_size.height - 1))
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return self._breadth > self.wrap_width if action == "columns" else super().check_action(action, parameters)
+
+    def action_columns(self, step: int) -> None:
+        self.scroll_to(x=self.scroll_offset.x + step * self.wrap_width // 4, animate=False, force=True)
+
     def action_top(self) -> None:
         self.scroll_to(y=0, animate=False, force=True)
 
@@ -293,10 +306,17 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         strip = self._strips.get(row)
         if strip is None:
             strip = self._strips[row] = self._draw(row)
-        return strip
+        left = self.scroll_offset.x if self._is_aligned(row) else 0
+        return strip.crop(left, left + self.wrap_width)
+
+    def _is_aligned(self, row: int) -> bool:
+        """Tell whether a row is a table's: it moves sideways, and other texts stay."""
+        return (
+            self._wrapped is not None and row < self.row_count and self._wrapped.rows[row].line in self._wrapped.aligned
+        )
 
     def _draw(self, row: int) -> Strip:
-        width, base = self.wrap_width, self.rich_style
+        width, base = self._breadth, self.rich_style
         if self._wrapped is None or row >= self.row_count:
             return Strip.blank(width, base)
         segments = [

@@ -42,6 +42,8 @@ class Wrapped(NamedTuple):
         lines: Its lines in printable characters, as far as they have been wrapped.
         rows: The rows as shown on the screen, in order.
         complete: False when only the beginning has been wrapped.
+        breadth: Cells of the longest row; more than `width` if a table is wider.
+        aligned: Indexes of the lines of tables.
     """
 
     rendered: RenderedText
@@ -49,6 +51,8 @@ class Wrapped(NamedTuple):
     lines: list[tuple[Span, ...]]
     rows: list[WrapRow]
     complete: bool
+    breadth: int
+    aligned: set[int]
 
     def row_of(self, line: int, offset: int = 0) -> int:
         return max(0, bisect_right(self.rows, (line, offset, sys.maxsize)) - 1)
@@ -90,11 +94,13 @@ class Wrapped(NamedTuple):
 def prepare(rendered: RenderedText, width: int, limit: int | None = None) -> Wrapped:
     """Wrap a text to `width` cells; with a `limit`, wrap only about that many rows from its beginning.
 
+    Lines with the mark "aligned", which are those of tables, stay whole.
     It touches no widget: a thread may prepare the next text while this one is read.
     """
     lines: list[tuple[Span, ...]] = []
     rows: list[WrapRow] = []
     complete = True
+    aligned, breadth = {*rendered.marks.get("aligned", ())}, width
     for number, line in enumerate(rendered.lines):
         if limit is not None and len(rows) >= limit:
             complete = False
@@ -102,11 +108,13 @@ def prepare(rendered: RenderedText, width: int, limit: int | None = None) -> Wra
         lines.append(tuple(Span(printable(span.text), span.style) for span in line.spans))
         text = "".join(span.text for span in lines[-1])
         breaks = wrap_line(text, max(1, width))
+        if number in aligned:
+            breaks, breadth = iter([(0, len(text))]), max(breadth, cell_len(text))
         if limit is not None:
             breaks = islice(breaks, limit)
         rows.extend(WrapRow(number, start, end) for start, end in breaks)
         complete = limit is None or rows[-1].end >= len(text.rstrip(" "))
-    return Wrapped(rendered, width, lines, rows, complete)
+    return Wrapped(rendered, width, lines, rows, complete, breadth, aligned)
 
 
 def wrap_line(text: str, width: int) -> Iterator[tuple[int, int]]:

@@ -133,7 +133,7 @@ class AccuracyScreen(LiveScreen, FigureScreen):
         Action("accuracy.protocol", "p", "next_protocol", "Protocol", "Change how abstentions are counted."),
         Action("accuracy.gold", "g", "next_gold", "Gold", "Compare with another gold: final, people, imported.", False),
         Action("accuracy.compare", "|", "compare", "Compare", "Compare the verifier with another.", False),
-        Action("accuracy.export", "e", "export", "Export", "Save or copy the table, or plots.", False),
+        Action("accuracy.export", "e", "export", "Export", "Save or copy the table.", False),
         Action("accuracy.up", "escape,q,backspace", "up", "Back", "Leave the opened group, or go back."),
     )
 
@@ -448,16 +448,5 @@ class AccuracyScreen(LiveScreen, FigureScreen):
     def action_export(self) -> None:
         if self.report is not None:
             part = "".join(filter(str.isalnum, "".join(one.value for one in self.asked.conditions)))
-            from workbench.measuring.report.gathering import gather, write_report
-
-            report, basis = self.report, counting(self.asked) | {"protocol": self.report.protocol}
-            contents = partial(gather, self.project, examples=0, generated_at="", **basis)
-            name = accuracy_name(report, part)
-            share(
-                self,
-                name,
-                partial(accuracy_as, report),
-                lambda: report,
-                plots=lambda folder: write_report(self.project, None, contents, figures=folder).figures,
-                baselines=True,
-            )
+            report = self.report
+            share(self, accuracy_name(report, part), partial(accuracy_as, report), lambda: report)

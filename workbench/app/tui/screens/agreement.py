@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import ClassVar, Final
 
 from msgspec import Struct, structs
+from textual.content import Content
 
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.cells import printable
@@ -13,7 +15,7 @@ from workbench.app.tui.kit.choices import following
 from workbench.app.tui.kit.title_bar import SYMBOLS
 from workbench.app.tui.live import LiveScreen
 from workbench.app.tui.sharing import share
-from workbench.app.tui.table_screen import TableScreen, TablesScreen
+from workbench.app.tui.table_screen import TableScreen
 from workbench.core.label import Task
 from workbench.core.text.figures import counted
 from workbench.labelling.agreement import text as words
@@ -22,7 +24,7 @@ from workbench.labelling.agreement.text import agreement_tables
 from workbench.measuring.briefing import agreement_sentence
 from workbench.measuring.browsing import LabelledRow, PairItems, pair_items
 from workbench.statistics.records.agreement import AgreementReport
-from workbench.tables.document import Cell
+from workbench.tables.document import Cell, Table
 from workbench.tables.table import Columns, column, identifier, word
 
 _AGREE, _DIFFER = Cell("=", "dim"), Cell("≠", "warning")
@@ -56,12 +58,17 @@ ASKED = (AgreementQuery(), AgreementQuery(task="type"), AgreementQuery(task="typ
 """Requests that the task key steps through."""
 
 
-class AgreementScreen(TablesScreen, LiveScreen):
-    """What the labels support, and one table: pairs, coefficients, people, groups or time; a pair opens its items."""
+class AgreementScreen(TableScreen, LiveScreen):
+    """What the labels support, and one table: pairs, coefficients, people, groups or time; a pair opens its items.
+
+    Attributes:
+        tables: The tables, as the command line prints them; empty without labels.
+        place: Index of the shown table.
+    """
 
     CSS_PATH = "agreement.tcss"
     TITLE_TEXT = "Agreement"
-    PREFIX, PALETTE = "agreement", True
+    PREFIX, ABOVE, DETAIL, PANE, PALETTE = "agreement", ("head", "caption"), True, True, True
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("agreement.open", "enter", "open_row", "Differing", "List the items on which the two disagree."),
         Action("agreement.all", "i", "open_pair(True)", "Shared", "List all items both have labelled.", False),
@@ -72,6 +79,8 @@ class AgreementScreen(TablesScreen, LiveScreen):
         Action("agreement.export", "e", "export", "Export", "Save or copy the tables.", False),
     )
     report: AgreementReport | None = None
+    tables: Sequence[Table] = ()
+    place = 0
 
     def __init__(self) -> None:
         super().__init__()
@@ -88,10 +97,40 @@ class AgreementScreen(TablesScreen, LiveScreen):
         return agreement(self.project, asked.task, by=asked.by, coarse=asked.coarse, latest=asked.latest)
 
     def show(self, report: AgreementReport) -> None:
-        self.report = report
+        self.report, self.tables = report, agreement_tables(report)
+        self.place = min(self.place, max(len(self.tables) - 1, 0))
         self.say(f"{printable(self.project.path.name)} · {self.asked.words}")
         self.set_class(not report.labels, "empty")
-        self.show_tables("\n".join(filter(None, (_conclusion(report), words.head(report)))), agreement_tables(report))
+        head = "\n".join(filter(None, (_conclusion(report), words.head(report))))
+        self.put("head", Content("\n".join(map(printable, head.split("\n")))))
+        self._show_table(self.table.selected_id or 0)
+
+    @property
+    def shown(self) -> Table | None:
+        return self.tables[self.place] if self.tables else None
+
+    def _show_table(self, row: int) -> None:
+        which = f"table {self.place + 1} of {len(self.tables)} · " if len(self.tables) > 1 else ""
+        self.put("caption", Content(which + printable(self.shown.caption) if self.shown else ""), layout=False)
+        if self.shown is not None:
+            self.table.show_table(self.shown)
+            self.table.jump_to_id(row)
+            self.highlighted(row)
+
+    def highlighted(self, row: int) -> None:
+        table = self.shown
+        if table is None or row >= len(table.rows):
+            return
+        texts, left = [cell.text for cell in table.rows[row].cells], table.left
+        pairs = zip(table.titles[left:], texts[left:], strict=True)
+        figures = " · ".join(f"{title} {text}" for title, text in pairs if title and text.strip())
+        self.put_detail(
+            Content.assemble(
+                (printable(" · ".join(filter(None, texts[:left]))), "bold"),
+                f" · {printable(figures)}",
+                *((f"\n{printable(note)}", "$foreground-muted") for note in table.notes),
+            )
+        )
 
     # -- actions -----------------------------------------------------------------------------------
 
@@ -105,6 +144,11 @@ class AgreementScreen(TablesScreen, LiveScreen):
             self.notify("Choose two people with common items, in the table of pairs.", markup=False)
         else:
             self.app.push_screen(AgreementItemsScreen(self.asked, pairs[row].pair, everything))
+
+    def action_next_table(self) -> None:
+        if self.tables:
+            self.place = (self.place + 1) % len(self.tables)
+            self._show_table(0)
 
     def action_next_task(self) -> None:
         present = structs.replace(self.asked, by=AgreementQuery().by, latest=False)

@@ -14,7 +14,7 @@ from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
 from workbench.app.tui.kit.pass_view import WORDS, run_words
 from workbench.app.tui.kit.sources import PagedSource
 from workbench.app.tui.live import LiveScreen
-from workbench.app.tui.suite_start import choose_export, choose_suite
+from workbench.app.tui.suite_start import choose_suite, export_outcomes
 from workbench.app.tui.table_screen import CatalogScreen
 from workbench.coding import problems
 from workbench.core.selection import Condition
@@ -142,7 +142,7 @@ class CodeScreen(CatalogScreen, LiveScreen):
 
     def further_exports(self) -> Mapping[str, Callable[[], None]]:
         return {
-            "Export test outcomes …": partial(choose_export, self),
+            "Export test outcomes …": partial(export_outcomes, self),
             "Export a training file (sft, pairs) …": self.workbench.open_training_file,
         }
 

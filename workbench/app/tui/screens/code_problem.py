@@ -23,7 +23,7 @@ from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar
 from workbench.app.tui.live import LiveScreen
 from workbench.app.tui.screen import BREAKPOINTS
 from workbench.app.tui.screens.code_diff import Comparing, compare
-from workbench.app.tui.suite_start import choose_export, run_again, start_suite
+from workbench.app.tui.suite_start import export_outcomes, run_again, start_suite
 from workbench.coding.apart import exclude_test, include_test
 from workbench.coding.matrix import Arrangement, arrange, read_matrix
 from workbench.core.label import coordinator_name
@@ -239,7 +239,7 @@ class CodeProblemScreen(LiveScreen):
 
     def action_export(self) -> None:
         if self.matrix is not None:
-            choose_export(self, *self._problem_conditions(self.matrix))
+            export_outcomes(self, *self._problem_conditions(self.matrix))
 
     @staticmethod
     def _problem_conditions(matrix: PassMatrix) -> tuple[Condition, Condition]:

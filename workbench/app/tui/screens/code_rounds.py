@@ -1,16 +1,11 @@
-"""Evolution: how suites of tests grow harder round by round, and how solutions perform on them."""
+"""Evolution: the problems whose tests grow harder round by round, and how their solutions perform on them."""
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import ClassVar, Final, NamedTuple
-
-from msgspec import structs
-from textual.containers import VerticalScroll
-from textual.widget import Widget
-from textual.widgets import Static
 
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.cells import printable
@@ -19,19 +14,14 @@ from workbench.app.tui.live import LiveScreen
 from workbench.app.tui.table_screen import TableScreen
 from workbench.coding.evolution import evolved
 from workbench.coding.evolution.evolving import EvolutionName, evolution_names, problems_in
-from workbench.coding.evolution.tables import evolution_plots, evolution_tables
 from workbench.coding.problems import task_ids
 from workbench.coding.records.evolution import EvolutionReport, ProblemEvolution, ProblemRound
 from workbench.core.project import Project
 from workbench.core.text.figures import NONE, counted, percent
 from workbench.tables.document import Cell
 from workbench.tables.table import Columns, column, count, word
-from workbench.tables.table_text import text_plot
 
 _LEFT_OUT: Final = {"few_tests": "out: few tests", "too_easy": "out: too easy"}
-
-LISTS: Final = ("problems", "rounds", "sources", "scores", "steps", "rejections", "models")
-"""What the table below the plot lists: the problems, or a table of the report."""
 
 _NONE_YET: Final = "No evolution yet. The command Code evolve makes a suite of tests harder, round by round."
 
@@ -60,37 +50,29 @@ class Grown(NamedTuple):
 
 
 class CodeRoundsScreen(TableScreen, LiveScreen):
-    """A plot over rounds above the problems or one of the report's tables.
+    """The problems of an evolution; its tables and plots are the command's.
 
     Args:
         question: The initial problem.
 
     Attributes:
         found: The shown data; None until it has been loaded, or if there is none.
-        listed: What the lower table lists.
     """
 
     CSS_PATH = "code_rounds.tcss"
     TITLE_TEXT = "Evolution"
-    PREFIX = "code-rounds"
+    PREFIX, ABOVE = "code-rounds", ("caption",)
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("code-rounds.open", "enter", "open_row", "Open", "Open the problem, with its final tests."),
-        Action("code-rounds.list", "w", "next_list(1)", "List", "List problems, rounds, steps, models …"),
-        Action("code-rounds.list-before", "W", "next_list(-1)", "Previous list", "Show the previous list.", False),
+        Action("code-rounds.tables", "w", "tables", "Tables", "Show rounds, sources, scores, steps and models."),
         Action("code-rounds.evolution", "]", "next_evolution", "Evolution", "Show the next evolution."),
     )
 
     def __init__(self, question: int | None = None) -> None:
         super().__init__()
         self.found: Grown | None = None
-        self.listed = LISTS[0]
         self._question = question
         self._wanted: EvolutionName | None = None
-
-    def above(self) -> Iterator[Widget]:
-        yield Static(id="code-rounds-caption", markup=False)
-        yield VerticalScroll(Static(markup=False), id="code-rounds-chart", can_focus=False)
-        yield Static(id="code-rounds-tabs", markup=False)
 
     # -- reading and showing -----------------------------------------------------------------------
 
@@ -113,30 +95,19 @@ class CodeRoundsScreen(TableScreen, LiveScreen):
         of = f" · {data.names.index(data.shown) + 1} of {len(data.names)}" if len(data.names) > 1 else ""
         self.say(f"{printable(data.shown.name)} · {printable(data.shown.dataset)}{of}")
         self.put("caption", _caption_text(data.report))
-        passing = evolution_plots(data.report)[0]
-        first = structs.replace(passing, series=passing.series[:1])
-        self.query_one("#code-rounds-chart Static", Static).update(text_plot(first))
         if before is None or before.shown != data.shown or before.report != data.report:
-            self._list(data)
-
-    def _list(self, found: Grown) -> None:
-        tabs = (f"[{name}]" if name == self.listed else f" {name} " for name in LISTS)
-        self.put("tabs", " ".join(tabs))
-        if self.listed == "problems":
-            read = partial(_read_problems, self.project, found.shown)
-            self.list_items(_PROBLEMS, found.problems, read, lambda one: one.question)
+            read = partial(_read_problems, self.project, data.shown)
+            self.list_items(_PROBLEMS, data.problems, read, lambda one: one.question)
             if self._question is not None:
                 self.table.jump_to_id(self._question)
                 self._question = None
-        else:
-            self.table.show_table(evolution_tables(found.report)[LISTS.index(self.listed) - 1])
 
     # -- actions -----------------------------------------------------------------------------------
 
-    def action_next_list(self, step: int) -> None:
-        self.listed = following(self.listed, LISTS[::step])
+    def action_tables(self) -> None:
         if self.found is not None:
-            self._list(self.found)
+            shown = self.found.shown
+            self.workbench.run_verb("code evolve", name=shown.name, dataset=shown.dataset, show="yes")
 
     def action_next_evolution(self) -> None:
         if self.found is None or len(self.found.names) < 2:
@@ -148,7 +119,7 @@ class CodeRoundsScreen(TableScreen, LiveScreen):
     def opened(self, row: int) -> None:
         from workbench.app.tui.screens.code_problem import CodeProblemScreen
 
-        if self.found is not None and self.listed == "problems":
+        if self.found is not None:
             suite = self.found.shown.name
             self.app.push_screen(CodeProblemScreen(row, suite=suite, neighbours=self.found.problems))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from functools import partial
 from typing import ClassVar, Final, Literal
@@ -155,7 +156,7 @@ class CompareScreen(TableScreen, FigureScreen):
         Action("compare.swap", "S", "swap", "Swap", "Swap A and B.", False),
         Action("compare.protocol", "p", "next_protocol", "Protocol", "Change how abstentions are counted."),
         Action("compare.gold", "g", "next_gold", "Gold", "Compare with another gold: final, people, imported."),
-        Action("compare.family", "|", "family", "All", "Compare all verifiers: differences, joint errors."),
+        Action("compare.family", "|", "family", "All", "Compare all verifiers, as a command."),
         Action("compare.export", "e", "export", "Save", "Copy or save: CSV, Markdown, LaTeX.", False),
     )
 
@@ -292,12 +293,9 @@ class CompareScreen(TableScreen, FigureScreen):
             self.change(a=self.asked.b, b=self.asked.a)
 
     def action_family(self) -> None:
-        from workbench.app.tui.screens.family import FamilyQuery, FamilyScreen
-
         if self.asked is not None:
-            pair = self.asked
-            asked = FamilyQuery(protocol=pair.protocol, gold=pair.gold, words=pair.words, conditions=pair.conditions)
-            self.app.push_screen(FamilyScreen(asked, self.verifiers))
+            begin = {"where": shlex.join(map(str, self.asked.conditions)), "protocol": self.asked.protocol or ""}
+            self.workbench.run_verb("compare", all="yes", gold=self.asked.gold, **begin)
 
     def action_export(self) -> None:
         if self.report is not None:

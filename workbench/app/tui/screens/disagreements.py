@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import ClassVar
 
-from textual import on
 from textual.events import Resize
 
 from workbench.app.tui.figure_screen import FigureScreen
-from workbench.app.tui.keymap import Action, key_of
+from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit import queue_view as view
 from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.choices import ChoiceMenu, ManyMenu, choose, following
 from workbench.app.tui.kit.item_panes import DECIDED, View, against_gold
 from workbench.app.tui.kit.queue_view import Count, QueueListing, QueueRequest, count_queues, progress, read
-from workbench.app.tui.kit.table_messages import ColumnHighlighted
 from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar
 from workbench.app.tui.review_desk import ReviewDecision, ReviewDesk, retraction_text
 from workbench.app.tui.screens.item import ItemScreen
-from workbench.app.tui.sharing import share
-from workbench.app.tui.table_screen import FilterScreen, TablesScreen
+from workbench.app.tui.table_screen import FilterScreen
 from workbench.core.label import coordinator_name
 from workbench.core.text.figures import counted
 from workbench.data.records import ItemDetail, ItemVerdict
 from workbench.measuring.judged import everybody
-from workbench.measuring.records.review import ERROR_CATEGORIES, QUEUES, Disagreement, ErrorCategory, Queue
-from workbench.measuring.reviewing.deciding import ErrorLine, Part, categories_of, error_lines, error_table, group_words
-from workbench.measuring.reviewing.queues import ReviewQueue, marked_items
-from workbench.tables.files import format_tables
+from workbench.measuring.records.review import QUEUES, Disagreement, Queue
+from workbench.measuring.reviewing.queues import ReviewQueue
 
 
 class DisagreementsScreen(FilterScreen, FigureScreen):
@@ -232,7 +226,7 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
             table.jump_to_row(place + 1)
 
     def action_errors(self) -> None:
-        self.app.push_screen(ErrorCountsScreen())
+        self.workbench.run_verb("review", verb="errors", per="subtype")
 
     def action_take_back(self) -> None:
         item = self.table.selected_id
@@ -317,90 +311,3 @@ class ReviewItemScreen(ItemScreen):
         else:
             self._index = place
             self._open_item(self._neighbours[place])
-
-
-# -- The errors reviewers have marked: how many of each kind every verifier makes, overall and on each answer type.
-
-
-_PARTS: tuple[Part | None, ...] = ("subtype", "type", None)
-_COLUMNS_BEFORE_KINDS = 3  # verifier, group, errors of any kind
-_NONE = "No error has been marked yet. On an item, {error} marks a verifier's error: a second key chooses its kind.\n"
-
-
-class ErrorCountsScreen(TablesScreen):
-    """A table of error counts with a cursor on one cell; enter opens the items counted in it, one by one."""
-
-    CSS_PATH = "error_counts.tcss"
-    TITLE_TEXT = "Errors by kind"
-    PREFIX = "errors"
-    ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("errors.open", "enter", "open_row", "Open", "Open the counted items, one by one."),
-        Action("errors.by", "b", "next_part", "By", "Count by subtype, by type, or over all items only."),
-        Action("errors.export", "e", "export", "Export", "Save or copy the table."),
-        Action("errors.again", "r", "again", "Read again", "Count the errors again.", False),
-    )
-
-    part: Part | None = _PARTS[0]
-    lines: Sequence[ErrorLine] = ()
-
-    def on_screen_resume(self) -> None:
-        self.action_again()
-
-    def action_again(self) -> None:
-        self.in_background(partial(error_lines, self.project, self.part), self._show, group="errors", stops=True)
-
-    def action_next_part(self) -> None:
-        self.part = following(self.part, _PARTS)
-        self.action_again()
-
-    def _show(self, lines: list[ErrorLine]) -> None:
-        self.lines = lines
-        none_yet = "" if lines else _NONE.format(error=key_of("item.error"))
-        self.show_tables(none_yet, (error_table(lines),))
-        marked = sum(line.marked for line in lines if line.group is None)
-        by = f"by {self.part}" if self.part else "over all items"
-        self.say(f"{counted(marked, 'error')} marked · {by}")
-
-    @property
-    def chosen(self) -> tuple[ErrorLine, ErrorCategory | None] | None:
-        row = self.table.selected_id
-        if row is None or row >= len(self.lines):
-            return None
-        # The table may still have the columns of the lines before.
-        place, kinds = self.table.column_index - _COLUMNS_BEFORE_KINDS, categories_of(self.lines)
-        return self.lines[row], kinds[place] if 0 <= place < len(kinds) else None
-
-    @on(ColumnHighlighted)
-    def _describe(self) -> None:
-        self.highlighted(self.table.selected_id or 0)
-
-    def about(self, row: int) -> Sequence[str]:
-        return () if self.chosen is None else (_cell_sentence(*self.chosen),)
-
-    def opened(self, row: int) -> None:
-        if self.chosen is not None:
-            line, category = self.chosen
-            part = None if line.group is None else self.part
-            read = partial(marked_items, self.project, line.verifier, category, part, line.group)
-            self.in_background(read, partial(self._open_items, line.verifier), group="errors-items")
-
-    def _open_items(self, verifier: str, found: array[int]) -> None:
-        if found:
-            self.app.push_screen(ItemScreen(found[0], found, (verifier,)))
-        else:
-            self.notify("There is no such error.", markup=False)
-
-    def action_export(self) -> None:
-        lines = self.lines
-        name = f"errors-{self.part}" if self.part else "errors"
-        share(self, name, lambda form: format_tables([error_table(lines)], form), lambda: lines)
-
-
-def _cell_sentence(line: ErrorLine, category: ErrorCategory | None) -> str:
-    count = line.marked if category is None else line.counts.get(category, 0)
-    where = "all items" if line.group is None else group_words(line.group)
-    said = f"{printable(line.verifier)} on {where}: {counted(count, 'marked error')}"
-    if category is not None:
-        return f"{said} of kind {category}: {ERROR_CATEGORIES[category]}"
-    more = f" {line.outdated:,} more: gold now agrees with the verifier." if line.outdated else ""
-    return f"{said} of any kind.{more}"

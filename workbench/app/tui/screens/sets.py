@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import ClassVar, Final
@@ -16,61 +17,12 @@ from workbench.app.tui.live import LiveScreen
 from workbench.app.tui.table_screen import TableScreen
 from workbench.app.verbs import verb_named
 from workbench.benchmarks import set_text
-from workbench.benchmarks.building.comparing import every_set, set_detail, set_diff
+from workbench.benchmarks.building.comparing import every_set, set_detail
 from workbench.benchmarks.building.hard import queue_name
-from workbench.benchmarks.records import PUBLISHABLE, DiffRow, SetDetail, SetDiff, SetLine
+from workbench.benchmarks.records import PUBLISHABLE, SetDetail, SetLine
 from workbench.core.selection import Condition
 from workbench.core.sets import SetKind
-from workbench.core.text.figures import NONE, counted
-from workbench.tables.table import Columns, word
-
-
-class SetDiffScreen(TableScreen):
-    """The differences between two sets, one row per item that differs.
-
-    Args:
-        old, new: Names of sets with their versions.
-
-    Attributes:
-        found: The differences; None until loaded.
-    """
-
-    CSS_PATH = "set_diff.tcss"
-    TITLE_TEXT = "Differences"
-    PREFIX, ABOVE = "diff", ("caption",)
-    ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("set-diff.open", "enter", "open_row", "Items", "Show the row's item, or its question's, in Browse."),
-    )
-
-    def __init__(self, old: str, new: str) -> None:
-        super().__init__()
-        self._old, self._new = old, new
-        self.found: SetDiff | None = None
-
-    def heading(self) -> tuple[str, str]:
-        return self.TITLE_TEXT, printable(f"{self._old} → {self._new}")
-
-    def on_mount(self) -> None:
-        self.put("caption", "reading …")
-        work = partial(set_diff, self.project, self._old, self._new)
-        self.in_background(work, self._show, group="set-diff", stops=True)
-
-    def _show(self, found: SetDiff) -> None:
-        self.found = found
-        self.put("caption", diff_caption(found))
-        self.table.show_records(DIFF_COLUMNS, enumerate(differing(found)))
-
-    def opened(self, row: int) -> None:
-        from workbench.app.tui.screens.browse import BrowseScreen
-
-        if self.found is None:
-            return
-        _, one = differing(self.found)[row]
-        found = [Condition("dataset", "=", one.dataset), Condition("question_id", "=", one.question_id)]
-        if one.completion_id is not None:
-            found.append(Condition("completion_id", "=", one.completion_id))
-        self.app.push_screen(BrowseScreen(*found))
-
+from workbench.core.text.figures import counted
 
 _DETAIL = "sets-detail"
 
@@ -175,9 +127,7 @@ class SetsScreen(TableScreen, LiveScreen):
             self.app.push_screen(AccuracyScreen(_in_set(line)))
 
     def action_pool(self) -> None:
-        from workbench.app.tui.screens.pool import PoolScreen
-
-        self.app.push_screen(PoolScreen())
+        self.workbench.run_verb("curate status")
 
     def action_diff(self) -> None:
         line = self.chosen
@@ -196,7 +146,7 @@ class SetsScreen(TableScreen, LiveScreen):
 
     def _diff(self, old: str) -> None:
         if (line := self.chosen) is not None:
-            self.app.push_screen(SetDiffScreen(old, line.full_name))
+            self.workbench.run_verb("sets", verb="diff", names=shlex.join([old, line.full_name]))
 
     # -- building and publishing -------------------------------------------------------------------
 
@@ -250,33 +200,3 @@ def _detail_text(found: SetDetail) -> Content:
 
 def _plain_lines(lines: Iterable[str]) -> Content:
     return Content("\n".join(map(printable, lines)).strip("\n"))
-
-
-# -- two sets --------------------------------------------------------------------------------------
-
-DIFF_COLUMNS: Columns[tuple[str, DiffRow]] = (
-    word("question", lambda one: one[1].question_id, room=(8, 24)),
-    word("completion", lambda one: one[1].completion_id or NONE, room=(8, 40)),
-    word("difference", lambda one: one[0], room=(12, 24)),
-    word("before → now", lambda one: _change_text(one[1]), room=(12, 30)),
-    word("data set", lambda one: one[1].dataset, room=(6, 20)),
-)
-"""Columns of the differences between two sets: the kind of difference, and the item or question."""
-
-
-def _change_text(one: DiffRow) -> str:
-    return "" if one.before is one.after is None else f"{one.before or 'none'} → {one.after or 'none'}"
-
-
-def diff_caption(diff: SetDiff) -> Content:
-    """Return how many items are the same and how many differ between two sets, and the changed settings."""
-    parts = (f"{title}: {len(rows):,}" for title, rows in set_text.diff_parts(diff).items() if rows)
-    counts = [f"{diff.same:,} equal", *parts]
-    settings = (f"{key}: {before} → {after}" for key, (before, after) in diff.settings.items())
-    return Content("\n").join(
-        [_plain_lines([" · ".join(counts)]), *([_plain_lines(settings)] if diff.settings else [])]
-    )
-
-
-def differing(diff: SetDiff) -> list[tuple[str, DiffRow]]:
-    return [(title, one) for title, rows in set_text.diff_parts(diff).items() for one in rows]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -28,6 +29,10 @@ from workbench.tables.files import write_next_to
 
 _MAX_OUTPUT: Final = 1_000_000
 """Maximum number of characters of a verb's output on the screen; a saved file has all."""
+
+
+_COLUMNS: Final = re.compile(r"\S {2,}\S")
+"""What a line of a table has: columns with two blanks or more between them."""
 
 
 class VerbOutputScreen(FindingScreen):
@@ -79,8 +84,9 @@ class VerbOutputScreen(FindingScreen):
         if len(text) > _MAX_OUTPUT:
             lines.append(f"… and {len(text) - _MAX_OUTPUT:,} more characters: a file has them all.")
         lines += [f"Written: {path}" for path in self._report_written]
-        shown = (RenderedLine((Span(printable(line.expandtabs(4))),), (0, 0)) for line in lines)
-        self.reader.show(RenderedText(tuple(shown), {}))
+        shown = tuple(RenderedLine((Span(printable(line.expandtabs(4))),), (0, 0)) for line in lines)
+        aligned = [number for number, line in enumerate(shown) if _COLUMNS.search(line.text)]
+        self.reader.show(RenderedText(shown, {"aligned": aligned}))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         return self._request_change is not None if action == "run" else super().check_action(action, parameters)
@@ -120,14 +126,15 @@ class VerbFormScreen(FormScreen):
     Args:
         verb: The verb.
         begin: Initial values of fields, by option.
+        at_once: Whether it is run as soon as the form is ready.
     """
 
-    def __init__(self, verb: Verb, begin: dict[str, str] | None = None) -> None:
+    def __init__(self, verb: Verb, begin: dict[str, str] | None = None, *, at_once: bool = False) -> None:
         begin = begin or {}
         super().__init__((verb.name, frozenset(begin.items())))
         self.verb = verb
         self.form: VerbForm | None = None
-        self._start_with = begin
+        self._start_with, self._at_once = begin, at_once
         self._began = 0.0
         self._is_trial = self._more = False
 
@@ -169,6 +176,8 @@ class VerbFormScreen(FormScreen):
         self._select_files()
         if (first := next(iter(self.query(OptionField)), None)) is not None:
             first.line.focus()
+        if self._at_once:
+            self.action_run()
 
     def _show_later(self, *, shown: bool) -> None:
         assert self.form is not None

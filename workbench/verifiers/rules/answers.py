@@ -21,7 +21,7 @@ from workbench.core.final_answer import (
     reply_start,
     strip_answer,
 )
-from workbench.verifiers.rules.conclusions import GIVES_NUMBER
+from workbench.verifiers.rules.conclusions import GIVES_NUMBER, sentences
 from workbench.verifiers.rules.patterns import MAX_CACHED_CHARACTERS, Lexicon
 from workbench.verifiers.rules.sense import LONG_WORD, has_change_word
 from workbench.verifiers.rules.structure import MAX_PARTS
@@ -79,9 +79,7 @@ def _from_tags(completion: str, start: int) -> FinalAnswer | None:
         return None
     begin = max(start, len(completion) - _MAX_CHARACTERS)
     found = [tag for tag in _TAGGED.finditer(completion, begin) if tag[2]]
-    if not found or completion[found[-1].end() :].strip(" \n.`"):
-        return None
-    return FinalAnswer(found[-1][2], *found[-1].span(2), "cue")
+    return FinalAnswer(found[-1][2], *found[-1].span(2), "cue") if found else None
 
 
 def _from_json(completion: str, start: int) -> FinalAnswer | None:
@@ -331,7 +329,12 @@ def _candidate_final(question: str, completion: str) -> FinalAnswer:
         return completion_answer(completion)
     end = _completion_end(completion)
     own = completion if end == len(completion) else completion[:end]
+    asked = asked_part(question)
+    own = _own_part(own, asked) if asked else own
     answer = completion_answer(own)
+    if asked and (label := _DATA.part_line.match(answer.text)):
+        begin = answer.start + (label.end() if _label_of(label) == asked else len(answer.text))
+        answer = answer._replace(text=own[begin : answer.end], start=begin)
     if answer.how != "boxed" and (told := answer_in_envelope(own, reply_start(own))) is not None:
         answer = told
     if answer.how in ("last_line", "whole") and answer.text.startswith("#"):
@@ -352,6 +355,39 @@ def _candidate_final(question: str, completion: str) -> FinalAnswer:
     if _NOTHING.fullmatch(answer.text) or _is_not_own_answer(question, completion[:end], answer):
         return FinalAnswer("", len(completion), len(completion), "none")
     return answer
+
+
+@lru_cache(maxsize=256)
+def asked_part(question: str) -> str:
+    """Return the label of the only part of a question that its end asks for: "b" of "... Give the answer to (b)."."""
+    asked = sentences(question[-_MAX_LINE_CHARACTERS:])[-1]
+    found = [_label_of(part) for part in _DATA.part.finditer(asked) if asked[: part.start()].strip()]
+    found = found or [_label_of(part) for part in _DATA.part.finditer(question)]
+    return found[0] if len(set(found)) == 1 else ""
+
+
+def _label_of(part: re.Match[str]) -> str:
+    return (part["named"] or part["label"]).lower()
+
+
+def _own_part(completion: str, asked: str) -> str:
+    """Return a completion up to the end of its answer to one part of the question, with blanks in place of labels."""
+    lines = list(_DATA.part_line.finditer(completion))
+    at = max((place for place, line in enumerate(lines) if _label_of(line) == asked), default=-1)
+    end = lines[at + 1].start() if at + 1 < len(lines) else len(completion)
+    begin, behind = lines[at].span() if at >= 0 else (end, end)
+    return completion[:begin] + " " * (behind - begin) + completion[behind:end]
+
+
+def labelled_answers(question: str, completion: str) -> list[str]:
+    """Return the answers to the parts of a question, each in a section that begins with its label: "(a) …", "(b) …"."""
+    labels = list(dict.fromkeys(map(_label_of, _DATA.part.finditer(question))))
+    reply = completion[reply_start(completion) :]
+    lines = list(_DATA.part_line.finditer(reply))
+    if len(lines) < 2 or list(map(_label_of, lines)) != labels:
+        return []
+    ends = [*(line.start() for line in lines[1:]), len(reply)]
+    return [_candidate_final("", reply[line.end() : end]).text for line, end in zip(lines, ends, strict=True)]
 
 
 def _is_before(completion: str, formula: FinalAnswer, sentence: FinalAnswer) -> bool:

@@ -150,6 +150,12 @@ def gives_another_name(sentence: str, name: str) -> bool:
     return bool(behind) or any(not FIGURE.search(before, one.end(), one.end() + _NEAR) for one in earlier)
 
 
+def measured_numbers(sentence: str) -> list[str]:
+    """Return the numbers of a sentence that have a unit, with it."""
+    found = ((number[0], _with_unit(sentence, number)) for number in _NUMBER.finditer(sentence))
+    return [told for number, told in found if told != number.strip()]
+
+
 def _with_unit(sentence: str, number: re.Match[str]) -> str:
     word = _NEXT_WORD.match(sentence, number.end())
     known = word is not None and unit(plain(word[1])) is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-from workbench.core.final_answer import FinalAnswer, answer_after_cue, boxed_spans, last_match
+from workbench.core.final_answer import FinalAnswer, answer_after_cue, boxed_spans, last_match, reply_start
 from workbench.verifiers.rules.answers import (
     Answers,
     answer_in_envelope,
@@ -13,6 +13,7 @@ from workbench.verifiers.rules.answers import (
     is_hedged,
     is_retracted,
     is_stated,
+    labelled_answers,
     last_boxes,
     last_paragraph,
     list_items,
@@ -28,12 +29,12 @@ from workbench.verifiers.rules.choices import (
     without_rejected,
 )
 from workbench.verifiers.rules.comparing import Comparison
-from workbench.verifiers.rules.conclusions import FIGURE, sentences
+from workbench.verifiers.rules.conclusions import FIGURE, measured_numbers, sentences
 from workbench.verifiers.rules.equations import is_bare
 from workbench.verifiers.rules.named import NamedValues, named_answer
 from workbench.verifiers.rules.parameters import is_specialised
 from workbench.verifiers.rules.patterns import Lexicon
-from workbench.verifiers.rules.quantities import Quantity
+from workbench.verifiers.rules.quantities import Quantity, restates_number
 from workbench.verifiers.rules.reading import AnswerReader, conclusion
 from workbench.verifiers.rules.records import (
     DIFFERENT,
@@ -51,6 +52,7 @@ from workbench.verifiers.rules.records import (
     undecided,
 )
 from workbench.verifiers.rules.sense import (
+    DIGIT,
     ROUGH,
     Around,
     computes_another,
@@ -71,6 +73,7 @@ from workbench.verifiers.rules.soundness import (
     rounded_wrongly,
 )
 from workbench.verifiers.rules.spelling import MAX_CHARACTERS, TooComplex, tidy
+from workbench.verifiers.rules.states import affirms, last_clauses
 from workbench.verifiers.rules.strings import (
     contains_any,
     enumerates,
@@ -91,7 +94,7 @@ from workbench.verifiers.rules.surroundings import (
     takes_back,
 )
 from workbench.verifiers.rules.units import unit_behind
-from workbench.verifiers.rules.wordings import are_understood
+from workbench.verifiers.rules.wordings import are_understood, is_in_another_language
 
 _DATA = Lexicon("decision")
 _BEGINS_AS_VALUE = re.compile(r"[\s$*({]*(?:\\[(\[]\s*)?[-+−]?[.\d]")
@@ -114,6 +117,9 @@ _TYPESETTING = 40
 """Maximum characters that typesetting may add to a text."""
 _WHOLE = re.compile(r"[-−]?\d+")
 _CONCLUDES_BEHIND = re.compile(r"[\s$),.;*]{0,5}(?:so|hence|thus|therefore)\b([^\n]*)")
+_SAID_BEFORE = 300
+"""Characters before a yes or no that may say the opposite."""
+_REMARK = re.compile(r"[\s*$]*\(([^()]{2,80})\)")
 _COMMENT = re.compile(r"(?:#|//|/\*|--|<!--|;)\s?(.*)")
 _AND_SO_ON = re.compile(r"[\s,;]*(?:\.\.\.|…|\\[lc]?dots\b)")
 _ROUNDED = 60
@@ -163,6 +169,8 @@ def decide(found: Answers, completion: str, reader: AnswerReader, symbolic: Symb
     except Doubt as doubt:
         return Decision(None, doubt.reason)
     if decision.equal is False or decision.reason == "unread":
+        if not DIGIT.search(found.candidate.text) and is_in_another_language(found.sentence, reader.question.text):
+            return Decision(None, "semantic")
         if found.candidate.how == "bold" and is_denied(surroundings(completion, found.candidate)):
             return Decision(None, "qualified")
         if reader.question.open:
@@ -310,8 +318,12 @@ class _Decider:
         if not whole and self._leaves_out(reference, ours.text):
             raise Doubt("alike")
         if isinstance(theirs.value, State):
-            self._check_state(reference, answer)
+            self._check_state(reference, answer, theirs.value)
         return Decision(True, found.reason, found.rule)
+
+    def _before(self, reach: int) -> str:
+        start = self._found.candidate.start
+        return self._completion[max(reply_start(self._completion), start - reach) : start]
 
     def _may_be_number_of_option(self, reference: str) -> bool:
         known = {} if self._reader.question.options else options(self._reader.question.text, numbered=True)
@@ -329,7 +341,11 @@ class _Decider:
         known = [*words(self._reader.question.text), *words(self._found.sentence), *words(self._found.candidate.text)]
         return bool(unknown_words(said[:at] + " " + said[at + len(value) :], known))
 
-    def _check_state(self, reference: str, answer: str) -> None:
+    def _check_state(self, reference: str, answer: str, given: State) -> None:
+        *earlier, _ = sentences(self._before(_SAID_BEFORE) + self._found.candidate.text)
+        said = [affirms(self._reader.question.text, clause) for text in earlier for clause in last_clauses(text)]
+        if [one for one in said if one is not None][-1:] == [{"yes": False, "no": True}.get(given.state)]:
+            raise Doubt("hedged")
         opening = words(re.split(r"[,.;:!?，。；：]", sentences(answer)[-1], maxsplit=1)[0])
         if _DATA.or_another.search(answer) or _ALTERNATIVES.intersection(opening).difference(words(reference)):
             raise Doubt("qualified")
@@ -400,6 +416,12 @@ class _Decider:
             found = None if theirs is None else self._comparison.compare(ours, theirs)
             if found is not None or isinstance(ours.value, NamedValues):
                 return Decision(found.equal, found.reason, found.rule) if found is not None else None
+        if isinstance(ours.value, Collection) and (
+            parts := labelled_answers(self._reader.question.text, self._completion)
+        ):
+            same = [self._same(part.text, answer) for part, answer in zip(ours.value.parts, parts, strict=False)]
+            is_right = len(parts) == len(ours.value.parts) and all(same)
+            return Decision(True, "list", "list.parts") if is_right else Decision(None, "semantic")
         items = ", ".join(list_items(self._completion))
         if "," not in items or not isinstance(ours.value, (Collection, Text)):
             return None
@@ -432,11 +454,11 @@ class _Decider:
         lists_guesses = rule.startswith("text.") and enumerates(answer) and word_count(answer) > word_count(reference)
         if (lists_guesses or is_unsound_chain(candidate.text, self._reader.part)) and not same_text(reference, answer):
             raise Doubt("hedged")
-        behind = _CONCLUDES_BEHIND.match(around.behind) if self._how == "math" else None
-        if behind and set(FIGURE.findall(behind[1])).difference(
-            FIGURE.findall(f"{answer} {self._reader.question.text}")
-        ):
+        remark = _REMARK.match(picked.behind)
+        if remark and self._is_value and restates_number(self._place.text, remark[1]) is False:
             raise Doubt("qualified")
+        if self._how == "math":
+            self._check_rest_of_sentence(reference, answer, around)
         if self._how in ("boxed", "math", "bold"):
             if is_part_of_formula(around) or near - explained_by(reference) - self._reader.question.explained:
                 raise Doubt("qualified")
@@ -450,6 +472,18 @@ class _Decider:
             rule[:4] != "list" and self._is_annotated(reference, answer)
         ):
             raise Doubt("qualified")
+
+    def _check_rest_of_sentence(self, reference: str, answer: str, around: Surroundings) -> None:
+        """Doubt a formula after which its sentence gives another number, or the same one with another unit."""
+        rest = sentences(around.behind)[0]
+        concluded = _CONCLUDES_BEHIND.match(rest)
+        if concluded and set(FIGURE.findall(concluded[1])).difference(
+            FIGURE.findall(f"{answer} {self._reader.question.text}")
+        ):
+            raise Doubt("qualified")
+        for told in measured_numbers(rest):
+            if told.startswith(self._place.text) and self._same(reference, told) is False:
+                raise Doubt("alike")
 
     def _is_annotated(self, reference: str, answer: str) -> bool:
         """Return whether the answer is one of several rows of a table, or text in or after its code changes it."""

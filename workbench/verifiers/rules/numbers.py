@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from functools import lru_cache
 from typing import NamedTuple
 
 from workbench.verifiers.rules.patterns import Lexicon
@@ -54,6 +55,60 @@ def leading_number(text: str) -> tuple[Fraction, str] | None:
     if text[end : end + 1] == "-" or names[used : used + 1] == ["point"]:
         return None
     return (-value if negative else value), text[end:].lstrip()
+
+
+# -- Whole numbers in words of other languages.
+
+
+_ENGLISH = _DATA.words("english")
+_MAX_LETTERS = 60
+
+
+class _Language(NamedTuple):
+    word: re.Pattern[str]
+    values: dict[str, int]
+
+
+def _language(small: str, tens: str, hundreds: str, thousand: str, between: str) -> _Language:
+    values = {word: value for value, word in enumerate(small.casefold().split())}
+    values |= {word: 10 * value for value, word in enumerate(tens.casefold().split(), start=2)}
+    values |= {word: 100 * value for value, word in enumerate(hundreds.split(), start=1)} | {thousand: 1000}
+    either = "|".join(sorted(values, key=len, reverse=True))
+    word = rf"[ -]?(?P<between>{between}(?![^\W\d_]) |{between}(?={either}))?({either})(?:s(?![^\W\d_]))?"
+    return _Language(re.compile(word), values)
+
+
+_LANGUAGES = tuple(_language(*words) for words in _DATA.table("others"))
+
+
+@lru_cache(maxsize=1024)
+def spoken_elsewhere(text: str) -> int | None:
+    """Return the number above one that a text is in German, French, Spanish, Italian, Portuguese or Russian."""
+    if len(text) > _MAX_LETTERS or not text.islower() or text in _ENGLISH:
+        return None
+    found = (_number_in(text.casefold(), language) for language in _LANGUAGES)
+    return next((value for value in found if value > 1), None)
+
+
+def _number_in(text: str, language: _Language) -> int:
+    at = total = group = 0
+    room = 1000
+    while at < len(text):
+        if (word := language.word.match(text, at)) is None:
+            return 0
+        at, value = word.end(), language.values[word[2]]
+        if value == 1000 and not total:
+            total, group, room = 1000 * (group or 1), 0, 1000
+        elif value == 100 and 1 < group < 10:
+            group, room = 100 * group, 100
+        elif value < room:
+            group += value
+            room = 100 if value >= 100 else 20 if value in (60, 80) else 10 if value % 10 == 0 and value >= 20 else 0
+        elif word["between"] and value % 10 == 0 and value < 100 and 0 < group % 100 < 10:
+            group += value
+        else:
+            return 0
+    return total + group
 
 
 def in_digits(text: str) -> str:
@@ -275,6 +330,8 @@ def leading_numeral(text: str) -> tuple[WrittenNumber, str] | None:
         return (_make_decimal(whole[1], whole[2], whole[3]), "") if whole[2] or whole[3] else None
     if about := _ABOUT.match(text):
         text = text[about.end() :]
+    if text[:1].isalpha() and (elsewhere := spoken_elsewhere(text)):
+        return WrittenNumber(Fraction(elsewhere)), ""
     if _LETTERS_FIRST.match(text):
         words = leading_number(text)
         return (WrittenNumber(words[0]), " " + words[1] if words[1] else "") if words else None

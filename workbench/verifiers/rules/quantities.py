@@ -14,14 +14,17 @@ from typing import NamedTuple
 from workbench.verifiers.rules.calendar import NAMES_OF_TIME
 from workbench.verifiers.rules.numbers import (
     MAX_NUMBER,
+    NUMBER_WORDS,
     PARTS,
     WrittenNumber,
     close_to,
     equal,
     leading_numeral,
     parse_number,
+    spoken_elsewhere,
 )
 from workbench.verifiers.rules.patterns import Lexicon, PrefilteredPattern
+from workbench.verifiers.rules.sense import words
 from workbench.verifiers.rules.spelling import MAX_DIGITS, TooComplex, plain
 from workbench.verifiers.rules.units import Unit, unit
 
@@ -195,6 +198,9 @@ _ONE_LETTER_COMPOUNDS = frozenset({"m/s", "m/s^2", "m/s²", "g/L", "m^3/s"})
 _NAMED_TWICE = (("°", "°C"), ("°", "°F"), ("C", "°C"), ("F", "°F"), ("lb", "£"), ("m", "min"))
 """Units that one word or letter may mean: "degrees" of temperature, "pounds" of money."""
 _MAX_PARTS = 3
+_FIGURES = re.compile(r"\d(?:[\d.,{} ]*\d)?")
+_LETTERS = 3
+"""Letters of a word that may be a symbol, in which upper and lower case differ: мВт and МВт."""
 _DEGREE, _RADIAN = Unit(Fraction(1, 180), pi=1, dropped=False), Unit(Fraction(1), dropped=False)
 _FULL_TURN = 7
 """No angle in radians that is less than a full turn is larger."""
@@ -325,6 +331,17 @@ def names_same_quantity(text: str, other: str) -> bool:
     return found is not None and found[0]
 
 
+def restates_number(value: str, remark: str) -> bool | None:
+    """Return whether a remark in words states a value again: "1.500 (fifteen hundred)"; None if it states no number."""
+    said = set(words(remark)) - {"one"}
+    if said.isdisjoint(NUMBER_WORDS) and not any(map(spoken_elsewhere, said)):
+        return None
+    told, figures = quantity(remark), _FIGURES.findall(value)
+    return (
+        told is not None and bool(figures) and str(told.number.value) in (figures[-1], re.sub(r"\D", "", figures[-1]))
+    )
+
+
 def _parse(text: str, parts: int) -> Quantity | None:
     if "_" in text or "'" in text:
         text = _GROUPED.sub(lambda digits: re.sub(r"\D", "", digits[0]), text)
@@ -386,10 +403,10 @@ def _with_unit(amount: Quantity, rest: str, parts: int) -> Quantity | None:
 def _counted_noun(name: str) -> str:
     if not _COUNTED.fullmatch(name):
         return ""
-    words = re.split("[ -]", name.lower())
-    if _NOT_COUNTED.intersection(words) or (name.isascii() and all(len(word) < 3 for word in words)):
+    nouns = [noun.lower() if noun[1:].islower() or len(noun) > _LETTERS else noun for noun in re.split("[ -]", name)]
+    if _NOT_COUNTED.intersection(nouns) or (name.isascii() and all(len(noun) < 3 for noun in nouns)):
         return ""
-    return " ".join(word.removesuffix("s") for word in words)
+    return " ".join(noun.removesuffix("s") for noun in nouns)
 
 
 def _is_doubtful(name: str, attached: bool) -> bool:

@@ -30,7 +30,14 @@ from workbench.verifiers.rules.named import NamedValues, named_answer, named_ref
 from workbench.verifiers.rules.numbers import NUMBER_WORDS, ORDINALS, PARTS, SCALES
 from workbench.verifiers.rules.parameters import narrows, without_condition
 from workbench.verifiers.rules.patterns import Lexicon
-from workbench.verifiers.rules.quantities import Based, Quantity, Ratio, names_same_quantity, quantity
+from workbench.verifiers.rules.quantities import (
+    Based,
+    Quantity,
+    Ratio,
+    names_same_quantity,
+    quantity,
+    restates_number,
+)
 from workbench.verifiers.rules.question import TypedQuestion
 from workbench.verifiers.rules.records import (
     AS_IT_IS,
@@ -60,6 +67,7 @@ from workbench.verifiers.rules.sense import (
     ROUGH,
     change_marks,
     directions,
+    has_change_word,
     has_denial,
     is_prose,
     qualifiers_after,
@@ -156,7 +164,7 @@ class AnswerReader:
             chosen := self.chosen(text)
         ) is not None:
             return Part(tidy(text), chosen)
-        is_symbol = len(text) <= _SYMBOL and not text.islower()
+        is_symbol = len(text) <= _SYMBOL and not (text.islower() or question.asks_whether)
         told = None if is_word else self._read_concluded_formula(text) or named_reference(text, self)
         if told is not None:
             return told
@@ -262,6 +270,8 @@ class AnswerReader:
             if not wanted.isdisjoint(either.groups()):
                 raise Doubt("hedged")
             return Part(tidy(text), ChosenOptions(frozenset(either.groups()), by_letter=True))
+        if len(set(_DATA.for_each.findall(text))) > 1 and len(wanted) == 1:
+            raise Doubt("hedged")
         # "Only B is prime" limits nothing.
         left_open = how != "boxed" and is_qualified(text, f"{self.question.text} only")
         chosen = None if left_open else choice_of(text, self.question.options, self._is_same)
@@ -523,6 +533,8 @@ def _text_of_answer(text: str, how: str, wanted: Part[Any]) -> str:
     text = _DATA.not_but.sub("", _DATA.label.sub("", text)).strip()
     if not isinstance(wanted.value, (ChosenOptions, Text)):
         text = _DATA.contrast.sub("", text)
+        if (told := _DATA.explained.fullmatch(text)) and not has_change_word(told[2], NUMBER_WORDS):
+            text = told[1]
     if text.count("`") == 2 and text[0] == text[-1] == "`":
         text = text.strip("`")
     text = _without_aside(text, wanted)
@@ -533,7 +545,10 @@ def _without_aside(text: str, wanted: Part[Any]) -> str:
     aside = _ASIDE.search(text) if text.endswith(")") else None
     if aside is None or has_denial(aside[1]) or "or" in (said := words(aside[1])):
         return text
-    if _DATA.checked_aside.fullmatch(aside[1]) or names_same_quantity(text[: aside.start()], aside[1]):
+    restated = restates_number(text[: aside.start()], aside[1]) if isinstance(wanted.value, Quantity) else None
+    if restated is False:
+        raise Doubt("qualified")
+    if restated or _DATA.checked_aside.fullmatch(aside[1]) or names_same_quantity(text[: aside.start()], aside[1]):
         return text[: aside.start()]
     if isinstance(wanted.value, Text):
         return text

@@ -49,7 +49,6 @@ _HAN_CLAUSE = re.compile("[\u4e00-\u9fff]{5}")
 _HAN_NAME = re.compile("[\u4e00-\u9fff·]+")
 _HAN_IS = re.compile("[是为叫](?:[^,，。;；]{0,6}[人家者手员师的：“])?\\Z")
 """Text before a name in a Chinese sentence: "is", "is the poet"."""
-_INNER_CAPITAL = re.compile(r"[a-z][A-Z]")
 _QUOTED, _BRACKET = re.compile("'([^']*)'"), re.compile(r"[\[({,]")
 _UNSEEN = re.compile(r"[\s'\"`“”‘’]+")
 _TOKEN = re.compile(r"[^\W_]+")
@@ -246,7 +245,7 @@ def has_other_strings(reference: str, answer: str, question: TypedQuestion) -> b
 def _is_symbol(one: str, other: str, asked: bool) -> bool:
     if one.casefold() in _STATES:
         return asked
-    inner = _INNER_CAPITAL.search(one) is not None or _INNER_CAPITAL.search(other) is not None
+    inner = any(side[1:] != side[1:].lower() and not side.isupper() for side in (one, other))
     return len(one) <= _FEW - (not asked) or inner or (asked and len(one) <= _SHORT_SYMBOL)
 
 

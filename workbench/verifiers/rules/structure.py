@@ -54,7 +54,7 @@ _NAME = re.compile(
     r"|\(\s*[A-Za-z](?:_\w)?(?:\s*,\s*[A-Za-z](?:_\w)?){1,4}\s*\)"
 )
 """A name before an equals sign: ``x``, ``x_1``, ``f(x)``, ``f^{-1}``, ``\\angle A``, ``(x, y)``."""
-_REMAINDER = re.compile(r"(-?\d{1,40})\s*(?:[Rr]|[Rr]em\.?|remainder|余)\s*(\d{1,40})")
+_REMAINDER = re.compile(r"(-?\d{1,40})\s*(?:[Rr]|[Rr]em\.?|remainder|Rest|reste|resto|остаток|余)\s*(\d{1,40})")
 _OF_A_SET = re.compile(r"[A-Za-z]\s*∈\s*(\\?\{[^|:]*\})")
 _INDEX = re.compile(r"[_\d{}']")
 ROW_END = re.compile(r"\s*\\\\(?:\[[\w. ]{1,8}\])?\s*")

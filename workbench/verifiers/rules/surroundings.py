@@ -186,10 +186,18 @@ def is_about_another(around: Around, value: str, question: TypedQuestion) -> boo
         told := _SUBJECTS.predicate.match(_SUBJECTS.boundary.split(around.behind[:_REACH_BEHIND])[0])
     ):
         return bool(unknown_words(told[1], (*known, *words(value))))
+    argument = _SUBJECTS.argument.search(around.before)
+    if argument and argument[1].lower() in set(known).difference(_asked_words(question)):
+        return True
     clause = f"{before} {behind}"
     if _names_sibling(clause, question, set(known)) or _names_axis(clause, question):
         return True
     return _is_other_than_asked(before, question) or _has_another_subject(before, question, known)
+
+
+def _asked_words(question: TypedQuestion) -> list[str]:
+    """Return the words of the sentence that asks, or of the whole question if that refers to others by a pronoun."""
+    return words(question.text if _SUBJECTS.pronoun.search(question.sentence) else question.sentence)
 
 
 def _operations(text: str) -> frozenset[str]:
@@ -229,7 +237,7 @@ def _has_another_subject(before: str, question: TypedQuestion, known: tuple[str,
     subject = before[: verbs[-1].start()]
     if _A_FIGURE.fullmatch(subject) and _operations(question.sentence):
         return True
-    if _RELATIVES.intersection(words(subject)).difference(known):
+    if _RELATIVES.intersection(words(subject)).difference(_asked_words(question)) or _SUBJECTS.that_of.search(before):
         return True
     if _SUPERLATIVE.search(subject) and not _ANY_SUPERLATIVE.search(question.text):
         return True

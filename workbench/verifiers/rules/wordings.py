@@ -175,7 +175,9 @@ _SUBSTANCE = re.compile("[a-z]{6}")
 _STRING = re.compile(r"[!-#%-\[\]-~]{1,12}")
 _LABEL = re.compile("[A-Z]")
 _DATA = Lexicon("wordings")
-_OF_OPTIONS, _OF_SENTENCES, _ARTICLES = (_DATA.words(name) for name in ("of_options", "of_sentences", "articles"))
+_OF_OPTIONS, _OF_SENTENCES, _ARTICLES, _FOREIGN = (
+    _DATA.words(name) for name in ("of_options", "of_sentences", "articles", "foreign")
+)
 _OF_NUMBERS = NUMBER_WORDS | ORDINALS.keys() | PARTS.keys()
 _ONE_STEM = 6
 """Letters of a common beginning from which two words may be forms of one: "converges" and "convergent"."""
@@ -204,6 +206,12 @@ def are_understood(ours: Part[Any], theirs: Part[Any], reader: AnswerReader) -> 
     if kinds == {Text} or (Text in kinds and set(words(names[0])) & set(words(names[1]))):
         return _are_other_names(*names, reader.question.ordered)
     return _is_understood(ours) and _is_understood(theirs)
+
+
+def is_in_another_language(sentence: str, question: str) -> bool:
+    """Return whether a sentence is not in the question's language, so that its names may be translations."""
+    said = [word for word in words(sentence) if word in _FOREIGN or not word.isascii()]
+    return len(said) > 1 and len(_FOREIGN.intersection(words(question))) < 2
 
 
 def _is_understood(part: Part[Any]) -> bool:

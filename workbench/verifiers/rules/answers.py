@@ -35,6 +35,10 @@ _ANY_KEY = re.compile(r'"\s*:\s*\Z')
 _KEY_REACH = 40
 _UNESCAPED = re.compile(r"(?<!\\)(?:\\\\)*\\[A-Za-z]{2}")
 """A macro with an unescaped backslash, which JSON reads as a control character."""
+_JSON_VALUE = re.compile(
+    r'"\s*(?P<string>(?:[^"\\]|\\.)*?)\s*"|(?!null\b)(?P<other>\[[^{}:]*\]|[^\s"\[\]{},][^"\[\]{},]*?)\s*(?=[,}])',
+    re.DOTALL,
+)
 _OBJECT_END = re.compile(r"\}\s*(?:`{3}\s*)?\Z")
 _MAX_CHARACTERS = 2_000
 _RULE = re.compile(r"\s*(?:-{3,}|\*{3,}|_{3,}|={3,})\s*")
@@ -85,27 +89,15 @@ def _from_tags(completion: str, start: int) -> FinalAnswer | None:
 def _from_json(completion: str, start: int) -> FinalAnswer | None:
     if not completion[-_LINE:].rstrip().endswith(("}", "`")):
         return None
-    end = _OBJECT_END.search(completion, max(start, len(completion) - _LINE))
-    if end is None:
+    if _OBJECT_END.search(completion, max(start, len(completion) - _LINE)) is None:
         return None
     keys = [key.end() for key in _ENVELOPES.key.finditer(completion, max(start, len(completion) - _MAX_CHARACTERS))]
     keys = keys or _only_key(completion, start)
-    if not keys:
+    found = _JSON_VALUE.match(completion, keys[-1]) if keys else None
+    if found is None:
         return None
-    begin = keys[-1]
-    try:
-        value, behind = json.JSONDecoder(strict=False).raw_decode(completion, begin)
-    except (JSONDecodeError, RecursionError):
-        return _unquote(completion, begin, end.start())
-    if completion[behind:].strip(" \n\t`.}],") and not completion[behind:].lstrip().startswith(","):
-        return None
-    if isinstance(value, str):
-        begin, behind = begin + 1, behind - 1
-    text = completion[begin:behind].strip()
-    if not text or isinstance(value, (dict, type(None))):
-        return None
-    begin = completion.index(text, begin)
-    return FinalAnswer(text, begin, begin + len(text), "cue")
+    group = "string" if found["other"] is None else "other"
+    return FinalAnswer(found[group], *found.span(group), "cue") if found[group] else None
 
 
 def _only_key(completion: str, start: int) -> list[int]:
@@ -116,14 +108,6 @@ def _only_key(completion: str, start: int) -> list[int]:
             return []
         return [key.end()] if len(found) == 1 and not has_change_word(key[1].replace("_", " ")) else []
     return []
-
-
-def _unquote(completion: str, begin: int, end: int) -> FinalAnswer | None:
-    text = completion[begin:end].strip()
-    if len(text) < 3 or text[0] != '"' or text[-1] != '"' or '"' in text[1:-1]:
-        return None
-    begin = completion.index(text, begin) + 1
-    return FinalAnswer(text[1:-1], begin, begin + len(text) - 2, "cue")
 
 
 # -- Both final answers of an item, as the rules read them: which texts count as an answer and which never do.

@@ -140,8 +140,6 @@ def letters(text: str, known: dict[str, str]) -> frozenset[str] | None:
     text = _strip_quotes(
         _OPTIONS.behind.sub("", _OPTIONS.before.sub("", text, count=1) if _OPTIONS.before.match(text) else text), known
     )
-    if not text:
-        return None
     if (numbered := _NUMBER_AND_TEXT.fullmatch(text)) and known.get(numbered[1]) == numbered[2]:
         return frozenset([numbered[1]])
     labels = [label.strip(".:") for label in _SPLIT.split(text) if label.strip(".:")]

@@ -52,7 +52,6 @@ from workbench.verifiers.rules.records import (
     undecided,
 )
 from workbench.verifiers.rules.sense import (
-    DIGIT,
     ROUGH,
     Around,
     computes_another,
@@ -103,6 +102,7 @@ _CALCULATED = (*_WORKED_OUT, "number", "quantity", "list", "tuple")
 _RELATED = (*_CALCULATED, "interval", "degrees", "percent")
 _MEASURED = ("number", "quantity", "expression", "percent", "degrees")
 _BY_FORM = ("text.differs", "list", "set", "choice.none")
+_BY_NAME = ("text.differs", "choice.none", "date.other")
 _BY_UNDERSTANDING = ("text.differs", "choice.none", "list", "set", "tuple", "interval", "date.other")
 _MARKED = ("boxed", "cue", "math", "bold")
 _FIRST_WORDS = re.compile(r"[\s$*\\)}\]~,]{0,8}(?P<sign>\\?[%€£¥₹¢]|\\\$)?\s?(?P<noun>[^\W\d_]+(?:\s[^\W\d_]+)?)?")
@@ -169,11 +169,11 @@ def decide(found: Answers, completion: str, reader: AnswerReader, symbolic: Symb
     except Doubt as doubt:
         return Decision(None, doubt.reason)
     if decision.equal is False or decision.reason == "unread":
-        if not DIGIT.search(found.candidate.text) and is_in_another_language(found.sentence, reader.question.text):
+        if decision.rule in _BY_NAME and is_in_another_language(found.sentence, reader.question.text):
             return Decision(None, "semantic")
         if found.candidate.how == "bold" and is_denied(surroundings(completion, found.candidate)):
             return Decision(None, "qualified")
-        if reader.question.open:
+        if reader.question.of_example:
             return Decision(None, "semantic")
         if not is_stated(found.candidate, completion):
             return Decision(None, "unmarked")

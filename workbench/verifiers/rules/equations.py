@@ -329,8 +329,6 @@ def _same_relations(first: Statement, second: Statement) -> bool | None:
     if not all(first.parts + second.parts):
         return None
     ours, theirs = _relations(first), _relations(second)
-    if sorted(relation.sign for relation in ours) != sorted(relation.sign for relation in theirs):
-        return False
     found = [[_same_relation(one, other) for other in theirs] for one in ours]
     return any_of(
         all_of(row[at] for row, at in zip(found, order, strict=True)) for order in permutations(range(len(ours)))

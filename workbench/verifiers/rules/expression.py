@@ -290,23 +290,6 @@ class _ExpressionParser(Cursor):
         if following == "\\frac" and token.isdecimal() and (part := self._parse_proper_fraction()):
             return number(int(token) + part)
         if _is_number(following):
-            return self._parse_spaced_numbers(token)
-        return _number_node(token)
-
-    def _parse_spaced_numbers(self, token: str) -> Node:
-        """Parse consecutive numbers: ``2 1/2``, or thousands, ``12 000``; anything else is ambiguous.
-
-        Raises:
-            NotUnderstood: The tokens are neither.
-        """
-        match self._tokens[self._at : self._at + 4]:
-            case [top, "/", bottom, behind] if token.isdecimal() and behind != "^" and _is_proper(top, bottom):
-                self._at += 3
-                return number(int(token) + Fraction(int(top), int(bottom)))
-        if token.isdecimal() and len(token) <= _GROUP:
-            while _is_group(self._tokens[self._at]):
-                token += self._take_token()
-        if _is_number(self._tokens[self._at]):
             raise NotUnderstood("a number after a number")
         return _number_node(token)
 
@@ -430,10 +413,6 @@ class _ExpressionParser(Cursor):
 
 def _is_proper(top: str, bottom: str) -> bool:
     return top.isdecimal() and bottom.isdecimal() and 0 < int(top) < int(bottom)
-
-
-def _is_group(token: str) -> bool:
-    return len(token) == _GROUP and token.isdecimal()
 
 
 def _is_number(token: str) -> bool:

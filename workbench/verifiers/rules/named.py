@@ -58,8 +58,6 @@ class NamedValues(NamedTuple):
 
 
 def named_reference(text: str, reader: AnswerReader) -> Part[NamedValues] | None:
-    if len(text) > _LONGEST:
-        return None
     pairs = pairs_of(text, reader.question.type in ("C", "D"))
     refers = pairs is not None and any(name.split()[-1:] == ["it"] for name, _ in pairs)
     return None if refers else _make_part(text, pairs, reader)

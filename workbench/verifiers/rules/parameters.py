@@ -73,7 +73,6 @@ _WORDED = re.compile(r"\b(?:odd|even|multiples?|divisible|form|remainder)\b")
 _SIGNED = re.compile(r"\b(?:positive|negative|natural|non-?\s?negative)\b")
 _NEGATED = re.compile(r"\b(?:not|no|non|except|other|but)\b|n't\b")
 _DOMAIN = re.compile(rf"{_LETTER}\s*∈\s*(?:\\mathbb\s*\{{?\s*|\\mathbf\s*\{{?\s*)?([ZℤNℕ])\s*\}}?")
-_SAYS_MEMBER = re.compile(rf"{_LETTER}\s*(?:∈\s*.{{1,14}})?")
 _PARAMETERS = frozenset("jklmnrst")
 _MAX_PERIOD = 4
 _FAR = 7
@@ -181,8 +180,6 @@ def _parse_words(text: str, question: str) -> tuple[Progression, ...] | None:
         return None
     if (form := _OF_THE_FORM.fullmatch(text)) is not None:
         return _parse_list(without_condition(form[1])[0])
-    if (left := _DATA.remainder.fullmatch(text)) is not None and int(left[2]):
-        return (Progression(Number(int(left[1])), Number(int(left[2]))),)
     if (parity := _DATA.parity.fullmatch(text)) is not None:
         return (Progression(Number(int(parity[1] == "odd")), Number(2)),)
     multiples = _DATA.multiples.fullmatch(text)
@@ -203,8 +200,6 @@ def _parse_builder(text: str, reader: AnswerReader, depth: int) -> Progressions 
     if (domain := _DOMAIN.fullmatch(condition)) is not None:
         members = _parse_list(member)
         return None if members is None else Progressions(members, letter_of(domain[1]))
-    if depth or not _SAYS_MEMBER.fullmatch(member):
-        return None
     inner = reader.part(condition, depth + 1).value
     return inner if isinstance(inner, Progressions) else None
 

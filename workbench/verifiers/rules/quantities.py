@@ -284,8 +284,6 @@ def _compare_converted(first: Quantity, one: Unit, second: Quantity, two: Unit) 
     if one == two:
         return _is_equal(first, second), "quantity.same_unit"
     if one.dimensions == two.dimensions:
-        if (one.offset or two.offset) and (first.pi or second.pi):
-            return None
         return _is_equal(_in_base_unit(first, one), _in_base_unit(second, two)), "quantity.convert"
     if any({one, two} == {unit(this), unit(that)} for this, that in _NAMED_TWICE):
         return (True, "quantity.same_unit") if _is_equal(first, second) else None
@@ -303,11 +301,7 @@ def _in_base_unit(side: Quantity, its: Unit) -> Quantity:
 def _is_equal(first: Quantity, second: Quantity) -> bool:
     if first.pi == second.pi:
         return equal(first.number, second.number)
-    if not first.number.value or not second.number.value:
-        return first.number.value == second.number.value
     if first.pi < second.pi:
-        first, second = second, first
-    if first.number.step and not second.number.step:
         first, second = second, first
     factor = Fraction(math.pi) ** (first.pi - second.pi)
     return not first.number.step and close_to(first.number.value * factor, second.number)

@@ -17,18 +17,11 @@ from workbench.verifiers.rules.units import Unit, leading_unit, unit
 _DATA = Lexicon("question")
 _MEASURES = tuple((re.compile(words, re.IGNORECASE), power) for words, power in _DATA.table("measures"))
 """Words for measures of lengths, and the power of metre each has."""
-_INTERVALS = _DATA.prefiltered("intervals")
-_VECTORS = _DATA.prefiltered("vectors")
-_POINTS = _DATA.prefiltered("points")
 _FORM = _DATA.prefiltered("form")
 _LONGEST_UNIT = 60
 _MAX_POWER = 4
 _MAX_UNITS = 20
-_IMAGINARY = _DATA.prefiltered("imaginary")
-_CODE = _DATA.prefiltered("code")
-_MAY_BE_CODE = ("code", "password", "pin", "digit", "string", "serial", "plate", "zip")
 _HOW_MANY = re.compile(r"\bhow\s+many\s+([A-Za-z]{3,20})\b", re.IGNORECASE)
-_EXAMPLE = _DATA.prefiltered("example")
 _OPERATOR = PrefilteredPattern(r"[+*/^!-]|\\(?:frac|sqrt|times|cdot|sin|cos|tan|log|ln|int|sum|lim|binom)")
 _A_DECIMAL_COMMA = re.compile(r"(?<![\w,;({\[.])\d+(?:,|\{,\})\d+(?![\w,;)}\].])")
 _ITEM = re.compile(
@@ -153,8 +146,7 @@ class TypedQuestion:
     @cached_property
     def imaginary(self) -> bool:
         """Return whether its answer is a complex number, so that ``j`` is the imaginary unit as well as ``i``."""
-        named = "omplex" in self.text or "imaginary" in self.text
-        return self.subtype == "A5" or (named and _IMAGINARY.search(self.text[-_TAIL:]) is not None)
+        return self.subtype == "A5" or self._imaginary
 
     @property
     def by_form(self) -> bool:
@@ -165,10 +157,7 @@ class TypedQuestion:
     @cached_property
     def codes(self) -> bool:
         """Return whether its answer is a string even if it has digits only, as a password is."""
-        if self.type is not None:
-            return self.type == "D"
-        tail = self.text[-_TAIL:].lower()
-        return any(word in tail for word in _MAY_BE_CODE) and _CODE.search(tail) is not None
+        return self._code if self.type is None else self.type == "D"
 
     @cached_property
     def gap(self) -> tuple[str, str] | None:
@@ -190,11 +179,6 @@ class TypedQuestion:
     def counted(self) -> str | None:
         found = _HOW_MANY.findall(self.text[-_TAIL:]) if "many" in self.end else None
         return found[-1] if found else None
-
-    @cached_property
-    def open(self) -> bool:
-        """Return whether it asks for any example, so that another answer than the reference may be right."""
-        return "example" in self.text and _EXAMPLE.search(self.text[-_TAIL:]) is not None
 
     def restated_by(self, answer: str, reference: str) -> bool:
         said = "".join(tidy(answer).split())
@@ -232,14 +216,12 @@ class TypedQuestion:
     @property
     def points(self) -> bool:
         """Return whether ``(1, 2)`` is a point here, not an interval."""
-        tail = self.text[-_TAIL:]
-        return _POINTS.search(tail) is not None and _INTERVALS.search(tail) is None
+        return self._points and not self._intervals
 
     @cached_property
     def vectors(self) -> bool:
         """Return whether ``[1, 2]`` is a vector or a point here, not an interval."""
-        tail = self.text[-_TAIL:]
-        return self.subtype == "B5" or (_VECTORS.search(tail) is not None and _INTERVALS.search(tail) is None)
+        return self.subtype == "B5" or (self._vectors and not self._intervals)
 
 
 def _factor_to_dimension(known: Unit, powers: dict[str, int]) -> Fraction | None:

@@ -114,7 +114,6 @@ _SUBJECT = re.compile(r"\A[^=<>≤≥$\\]{0,60}\b(?:is|are|equals|becomes)\s+(?:
 _LEADING_WORDS = re.compile(r"\A(?:[A-Za-z]{2,}\s+)+(?=[A-Za-z](?:\(\w\))?\s*=|\\(?!text|math))")
 _APPLIED = re.compile(r"[A-Za-zΑ-Ωα-ω∘()⁻¹']{1,12}(?:\^\{?-1\}?)?\s?\([^()=]{1,20}\)|\\?d\w?/d\w|\\frac\{d\w?\}\{d\w\}")
 _IN_BRACKETS = re.compile(r"\([A-J]\)")
-_LAST_EQUATION = re.compile(r"(.*=.*?(?:[,;:。]|\band\b|\bso\b))\s*(\$?[^\s=,;][^=,;]{0,30}=.*)", re.DOTALL)
 _RESULTS = (Quantity, Expression, Ratio, Moment, Based)
 _NUMERIC = {Quantity, Expression, Ratio, Based}
 _MAX_CACHED = 512
@@ -325,12 +324,6 @@ class AnswerReader:
         An equation with an unknown has no result, except for one that holds for any value.
         """
         told = conclusion_of(tidy(text)).strip(" .,:`")
-        if (
-            told.count("=") > 1
-            and (last := _LAST_EQUATION.fullmatch(told))
-            and (last[2].count("=") > 1 or is_prose(told))
-        ):
-            told = last[2].strip("$ ")
         pieces = [piece.strip(" .") for piece in EQUALS.split(told)]
         concludes = told != tidy(text).strip(" .,:`")
         if len(pieces) > 1 and isinstance(wanted.value, _RESULTS) and "=" not in wanted.text:

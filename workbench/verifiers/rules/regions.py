@@ -105,8 +105,6 @@ def letter_values(names: Iterable[str]) -> dict[str, float]:
 def _parse_region(text: str, depth: int) -> Found | None:
     if depth > _MAX_DEPTH:
         return None
-    if (such := _DATA.such_that.fullmatch(text)) is not None:
-        text = such[1]
     if _DATA.reals.fullmatch(text):
         return None, _EVERYTHING
     if (points := _parse_points(text)) is not None:

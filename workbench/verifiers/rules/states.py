@@ -254,7 +254,7 @@ def vocabulary_of(reference: str, question: str) -> Vocabulary | None:
     The alternatives that the question offers ("acute, right or obtuse?") take precedence; else the known vocabulary
     with most states named in the question.
     """
-    word = _normalise(reference) or ""
+    word = _normalise(reference)
     fitting = [vocabulary for vocabulary in VOCABULARIES if word in vocabulary]
     if not fitting and " " not in word and not word.replace("-", "").isalpha():
         return None
@@ -305,7 +305,7 @@ def state(text: str, vocabulary: Vocabulary) -> str | None:
 
     "not X" is the other state if there are two, else ``"not X"`` itself, which equals no state.
     """
-    word = _normalise(text) or ""
+    word = _normalise(text)
     return _state_of_word(_LETTERS.get(word, word), vocabulary)
 
 
@@ -330,7 +330,7 @@ def _negated_state(found: str | None, vocabulary: Vocabulary) -> str | None:
 
 def term(text: str) -> str | None:
     """Return the value that a text names without digits (infinity, no solution …); None for any other text."""
-    return None if DIGIT.search(text) else _TERMS.get(_normalise(text) or "")
+    return None if DIGIT.search(text) else _TERMS.get(_normalise(text))
 
 
 def find_stated_state(text: str, vocabulary: Vocabulary, question: str = "", whole: bool = False) -> str | None:
@@ -367,7 +367,7 @@ def is_qualified(text: str, question: str) -> bool:
 
 
 def _state_of_clause(clause: str, vocabulary: Vocabulary) -> str | None:
-    word = _normalise(clause) or ""
+    word = _normalise(clause)
     return _state_of_word(word, vocabulary) if word in vocabulary else None
 
 
@@ -377,7 +377,7 @@ def _concluded_state(text: str, vocabulary: Vocabulary, question: str) -> str | 
         return None
     clause = clauses[-1]
     if _HAN.search(clause):
-        return vocabulary.get(_DATA.han_spoken_of.sub("", _normalise(clause) or ""))
+        return vocabulary.get(_DATA.han_spoken_of.sub("", _normalise(clause)))
     tokens = clause_words(_DATA.beside.sub("", clause))
     said = [token for token in tokens if token in vocabulary or token not in _SPOKEN_OF | NEGATIONS]
     denials = sum(token in NEGATIONS and token not in said for token in tokens)
@@ -423,10 +423,8 @@ def _has_word(sentence: str, word: str) -> bool:
     return word in sentence and re.search(rf"(?<!\w){re.escape(word)}(?!\w)", sentence) is not None
 
 
-def _normalise(text: str) -> str | None:
-    if len(text) > 120:
-        return None
-    return " ".join(_without_markup(text).lower().split()) or None
+def _normalise(text: str) -> str:
+    return " ".join(_without_markup(text).lower().split())
 
 
 def _without_markup(text: str) -> str:

@@ -160,7 +160,6 @@ _OWNED = re.compile(r"\b[A-Z][a-z]+['’]s?\s+([a-z]+)\s*\Z")
 _COUNTED = re.compile(r"\bnumber\s+of\s+(?:\w+\s+)?(\w+)")
 _RELATIVES = _SUBJECTS.words("relatives")
 _ANY_NOUN = frozenset(map(stem, _SUBJECTS.words("any_noun")))
-_HAS_LIMIT = re.compile(r"\\to\b|→|\\?\blim|converge|\btend|approach|sequence|series")
 _SUPERLATIVE = re.compile(r"\b[Tt]he\s+(?!closest|simplest)(?:[a-z]{3,}est\b(?<!rest)(?<!test)|most\b|least\b)")
 _ANY_SUPERLATIVE = re.compile(r"[a-z]est\b|\b(?:most|least|max|min)")
 _ABSTRACT = frozenset({"way", "possibilit", "arrangement", "outcom", "cas", "solution"})
@@ -268,9 +267,7 @@ def _subjects(subject: str, question: TypedQuestion) -> list[str]:
     head = _SUBJECTS.head.match(subject.rstrip() + " ")
     if head and _SUBJECTS.asks_for_noun.search(question.sentence):
         nouns = words(head[1])
-        known = question.stems | _operations(question.text) | ({"city"} if "capital" in nouns else set())
-        if _HAS_LIMIT.search(question.text):
-            known |= {"limit"}
+        known = question.stems | _operations(question.text)
         if stem(nouns[-1]) not in known and not any(stem(noun) in _ANY_NOUN for noun in nouns):
             found += [f"?{noun}" if stem(noun) in _SLOTS else noun for noun in nouns]
     return found

@@ -102,8 +102,6 @@ def unit_behind(text: str) -> str:
 
 def _parse_factors(text: str) -> list[tuple[Unit, int]] | None:
     text = _FRACTION.sub(r"(\1)/(\2)", text.strip())
-    if text.startswith("(") and text.find(")") == len(text) - 1:
-        text = text[1:-1]
     factors: list[tuple[Unit, int]] = []
     side, at, pending, sign_before = 1, 0, 1, None
     while at < len(text):
@@ -166,7 +164,7 @@ def _lookup(name: str) -> Unit | None:
     return None
 
 
-def _unit_of_definition(name: str, entry: _UnitEntry) -> Unit | None:
+def _unit_of_definition(name: str, entry: _UnitEntry) -> Unit:
     """Return the unit of a definition: ``=base``, or a number, an optional ``π`` or ``+offset``, and a unit."""
     definition = entry.definition
     if definition.startswith("="):
@@ -182,9 +180,7 @@ def _unit_of_definition(name: str, entry: _UnitEntry) -> Unit | None:
     return Unit(factor, base.dimensions, base.pi + pi, Fraction(offset or 0), not kept)
 
 
-def _scale_by_power(base: Unit | None, power: int) -> Unit | None:
-    if base is None:
-        return None
+def _scale_by_power(base: Unit, power: int) -> Unit:
     return base._replace(factor=base.factor * (Fraction(10**power) if power >= 0 else Fraction(1, 10**-power)))
 
 

@@ -210,8 +210,7 @@ def are_understood(ours: Part[Any], theirs: Part[Any], reader: AnswerReader) -> 
 
 def is_in_another_language(sentence: str, question: str) -> bool:
     """Return whether a sentence is not in the question's language, so that its names may be translations."""
-    said = [word for word in words(sentence) if word in _FOREIGN or not word.isascii()]
-    return len(said) > 1 and len(_FOREIGN.intersection(words(question))) < 2
+    return len(_FOREIGN.intersection(words(sentence))) > 1 and len(_FOREIGN.intersection(words(question))) < 2
 
 
 def _is_understood(part: Part[Any]) -> bool:

@@ -29,5 +29,5 @@ The steps of an item, and their modules:
    question asks for (`surroundings`). It rejects only what the rules understand (`wordings`).
 
 Throughout: `spelling` removes differences of typing, cuts tokens and limits the work, `patterns` reads the words,
-phrases and names of ``data/`` and skips a pattern if a text lacks its literals.
+phrases and names of ``data/``.
 """

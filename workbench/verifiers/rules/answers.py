@@ -114,7 +114,6 @@ def _only_key(completion: str, start: int) -> list[int]:
 
 
 _DATA = Lexicon("answers")
-_ADDRESSES_A_JUDGE = _DATA.prefiltered("addresses_a_judge")
 _BOX = re.compile(r"\\f(?:rame)?box\{|\\boxed\{")
 _HIDING = ("~~", "<!--", "</s>", "</del>", "</strike>", " % ")
 _HIDDEN_REACH = 6_000
@@ -461,7 +460,7 @@ def _is_not_own_answer(question: str, completion: str, answer: FinalAnswer) -> b
         before = above.rstrip().rpartition("\n")[2].strip()
         if (before and before in question) or (len(line) >= _ECHO and not _AN_OPTION.match(line)):
             return True
-    return _repeats_question(question, reply) or _ADDRESSES_A_JUDGE.search(line[-400:]) is not None
+    return _repeats_question(question, reply) or _DATA.addresses_a_judge.search(line[-400:]) is not None
 
 
 def _repeats_question(question: str, reply: str) -> bool:

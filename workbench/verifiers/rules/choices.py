@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from workbench.verifiers.rules.conclusions import sentences, values_in
-from workbench.verifiers.rules.patterns import Lexicon, PrefilteredPattern, source
+from workbench.verifiers.rules.patterns import Lexicon, source
 from workbench.verifiers.rules.sense import Around, has_denial, is_prose, marks_near, unknown_words, words
 from workbench.verifiers.rules.spelling import tidy, unquoted
 from workbench.verifiers.rules.states import last_clauses
@@ -38,7 +38,7 @@ class _LabelStyle(NamedTuple):
     """
 
     labels: tuple[str, ...]
-    probe: PrefilteredPattern
+    probe: re.Pattern[str]
     marker: re.Pattern[str]
     before: re.Pattern[str]
 
@@ -48,7 +48,7 @@ class _LabelStyle(NamedTuple):
 
 
 *_STYLES, _NUMBERED = (
-    _LabelStyle(tuple(labels.split()), PrefilteredPattern(probe), re.compile(marker), re.compile(before))
+    _LabelStyle(tuple(labels.split()), re.compile(probe), re.compile(marker), re.compile(before))
     for labels, probe, marker, before in _OPTIONS.table("styles")
 )
 """The styles in order of precedence; the last one is of numbers, which are options only if a question has no others."""

@@ -225,8 +225,6 @@ class _Decider:
         if may_differ_by_negation(reference, answer):
             raise Doubt("alike")
         if (rule := _same_text_rule(reference, answer)) and not other_case(reference, answer, question):
-            if self._is_rough(reference, answer):
-                raise Doubt("qualified")
             return Decision(True, "text_equal", rule)
         if len(answer) > MAX_CHARACTERS:
             return Decision(None, "too_complex")
@@ -268,12 +266,6 @@ class _Decider:
             value = self._found.parts[0].strip()
         at = self._completion.rfind(value, answer.start, answer.end) if value else -1
         return answer if at < 0 else answer._replace(text=value, start=at, end=at + len(value))
-
-    def _is_rough(self, reference: str, answer: str) -> bool:
-        """Return whether an answer only approximates a whole number, without a requested rounding: "~24" for 24."""
-        if reference == answer or not _WHOLE.fullmatch(reference.strip(" $")) or self._reader.question.asks_roughly:
-            return False
-        return ROUGH in qualifiers_of_number(answer)
 
     def _may_hold(self, reference: str, answer: str, ours: Part[Any], rule: str) -> bool:
         """Return whether an answer in a sentence may be the reference's, next to values of other things."""
@@ -463,8 +455,9 @@ class _Decider:
             if is_part_of_formula(around) or near - explained_by(reference) - self._reader.question.explained:
                 raise Doubt("qualified")
             self._check_outside(reference, answer, around)
-        rough = _WHOLE.fullmatch(reference.strip(" $")) and is_rough_before(around.left)
-        if rough and not self._reader.question.asks_roughly:
+        is_exact = _WHOLE.fullmatch(reference.strip(" $")) and not self._reader.question.asks_roughly
+        about = qualifiers_of_number(answer) - qualifiers_of_number(reference) if same_text(reference, answer) else ()
+        if is_exact and (ROUGH in about or is_rough_before(around.left)):
             raise Doubt("qualified")
         if "\\boxed" in candidate.text and self._denied_between():
             raise Doubt("qualified")

@@ -140,5 +140,5 @@ _TESTS: dict[str, Callable[[str], bool]] = {
     "exponential": _is_exponential,
     "cartesian": lambda text: not _is_exponential(text),
 }
-_FORMS = tuple((_DATA.prefiltered(name), has_form) for name, has_form in _TESTS.items())
+_FORMS = tuple((getattr(_DATA, name), has_form) for name, has_form in _TESTS.items())
 """Patterns of a question that names a form -> a test of the text after the last equals sign."""

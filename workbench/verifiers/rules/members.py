@@ -121,7 +121,7 @@ def _shape_of(text: str, is_vector: bool) -> Shape | None:
 
 
 def _value_of_shape(found: Shape, text: str, reader: AnswerReader, depth: int) -> Value | None:
-    if found.kind in ("interval", "union"):
+    if found.kind == "interval":
         return region(text, reader, depth)
     if found.kind == "builder":
         member, condition = found.parts

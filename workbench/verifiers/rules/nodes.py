@@ -145,8 +145,6 @@ def _rational_power(base: Number, exponent: int | Fraction) -> Node:
     value = base.value
     if value == 0:
         return base if exponent > 0 else Power(base, Number(exponent))
-    if value == 1:
-        return ONE
     size = max(value.numerator.bit_length(), value.denominator.bit_length())
     if value != -1 and size * abs(exponent.numerator) > 2 * MAX_SIZE * exponent.denominator:
         raise TooComplex("a very large power")

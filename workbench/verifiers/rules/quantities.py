@@ -23,7 +23,7 @@ from workbench.verifiers.rules.numbers import (
     parse_number,
     spoken_elsewhere,
 )
-from workbench.verifiers.rules.patterns import Lexicon, PrefilteredPattern
+from workbench.verifiers.rules.patterns import Lexicon
 from workbench.verifiers.rules.sense import words
 from workbench.verifiers.rules.spelling import MAX_DIGITS, TooComplex, plain
 from workbench.verifiers.rules.units import Unit, unit
@@ -176,7 +176,7 @@ def _as_pair(terms: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
 Ruling = tuple[bool, str]
 """Whether two answers are equal, and the deciding rule."""
 _TAIL = 800
-_DEGREES = PrefilteredPattern(r"\bdegrees?\b|\\circ|°")
+_DEGREES = re.compile(r"\bdegrees?\b|\\circ|°")
 _CURRENCY = re.compile(r"([-+]?) ?(US\$|\$|€|£|¥|₹|(?:USD|EUR|GBP|Rs\.?)(?= ?[0-9])) ?(?=[-+]?[0-9.\\])")
 _SEXAGESIMAL = re.compile(
     r"(-?)([0-9]+)° ?(?:([0-9]+(?:\.[0-9]+)?) ?[′'](?![′']) ?)?(?:([0-9]+(?:\.[0-9]+)?) ?(?:''|′′|\"))?"

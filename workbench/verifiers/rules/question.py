@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
-from functools import cache, cached_property
+from functools import cached_property
 
 from workbench.verifiers.rules.choices import options
 from workbench.verifiers.rules.conclusions import sentences
-from workbench.verifiers.rules.patterns import Lexicon, PrefilteredPattern
+from workbench.verifiers.rules.patterns import Lexicon
 from workbench.verifiers.rules.quantities import RequiredForm, required_form
 from workbench.verifiers.rules.sense import stem, unknown_words, words
 from workbench.verifiers.rules.spelling import plain, tidy
@@ -17,24 +17,17 @@ from workbench.verifiers.rules.units import Unit, leading_unit, unit
 _DATA = Lexicon("question")
 _MEASURES = tuple((re.compile(words, re.IGNORECASE), power) for words, power in _DATA.table("measures"))
 """Words for measures of lengths, and the power of metre each has."""
-_FORM = _DATA.prefiltered("form")
 _LONGEST_UNIT = 60
 _MAX_POWER = 4
 _MAX_UNITS = 20
 _HOW_MANY = re.compile(r"\bhow\s+many\s+([A-Za-z]{3,20})\b", re.IGNORECASE)
-_OPERATOR = PrefilteredPattern(r"[+*/^!-]|\\(?:frac|sqrt|times|cdot|sin|cos|tan|log|ln|int|sum|lim|binom)")
+_OPERATOR = re.compile(r"[+*/^!-]|\\(?:frac|sqrt|times|cdot|sin|cos|tan|log|ln|int|sum|lim|binom)")
 _A_DECIMAL_COMMA = re.compile(r"(?<![\w,;({\[.])\d+(?:,|\{,\})\d+(?![\w,;)}\].])")
 _ITEM = re.compile(
     r"(?:^|[\s(])([1-9]\d?|[A-Ja-j])[.)]\s+(\S.{0,80}?)(?=\s{2}|\n|[,;]?\s+\(?(?:[1-9]|[A-Ja-j])[.)]\s|\Z)"
 )
 _RESTATED = 3
 _TAIL = 1_500
-
-
-@cache
-def _pattern(name: str) -> PrefilteredPattern:
-    # Lower case is searched several times as fast as either case.
-    return _DATA.prefiltered(name)
 
 
 class TypedQuestion:
@@ -53,7 +46,7 @@ class TypedQuestion:
         """Return whether the end of the question matches the pattern of a name in ``data/question.toml``."""
         if (pattern := name.removeprefix("_")) not in _DATA.table("patterns"):
             raise AttributeError(name)
-        found = self.__dict__[name] = _pattern(pattern).search(self.end) is not None
+        found = self.__dict__[name] = getattr(_DATA, pattern).search(self.end) is not None
         return found
 
     @cached_property
@@ -190,7 +183,7 @@ class TypedQuestion:
     @cached_property
     def form(self) -> str | None:
         """Return the form it asks an expression to be brought to: ``"simplif"`` or ``"factor"``."""
-        found = _FORM.search(self.text[-_TAIL:])
+        found = _DATA.form.search(self.text[-_TAIL:])
         return found[1].lower() if found else None
 
     @cached_property

@@ -13,7 +13,7 @@ from workbench.verifiers.rules.patterns import Lexicon
 from workbench.verifiers.rules.sense import has_change_word
 from workbench.verifiers.rules.spelling import FUNCTIONS, is_balanced
 
-Kind = Literal["list", "set", "tuple", "interval", "union", "matrix", "builder"]
+Kind = Literal["list", "set", "tuple", "interval", "matrix", "builder"]
 
 MAX_PARTS = 60
 """Maximum parts of an answer; a longer one is compared as text only."""
@@ -42,7 +42,6 @@ _THEN = re.compile(r"\s*(?:→|->|\\(?:to|rightarrow)(?![A-Za-z])|<|>)\s*")
 _AND_THEN = re.compile(r",?\s+(?:and\s+)?(?:then|next|finally|lastly|followed\s+by)\s+", re.IGNORECASE)
 _HYPHEN = re.compile(r"\s?[-–‐‑]\s?")
 _HYPHENED = re.compile(r"\d{1,13}(?:[-–‐‑]\d{1,13})+")
-_UNION = re.compile(r"\s*∪\s*|\s*\\bigcup\s*|\s+[Uu]\s+(?=[(\[])")
 _CONDITION = re.compile(r"[<>≤≥∈≠=]|\\[lg](?:e|t)q?(?![A-Za-z])|\\[lg]eqslant|\\equiv|\\text|[a-z]{3}")
 _BEGINS_A_SHAPE = re.compile(r"\\begin|[(\[⟨{]|\\\{|[^=,]{1,40}\\begin")
 _EXTREMES = ("minimum", "maximum")
@@ -93,10 +92,6 @@ def shape(text: str) -> Shape | None:
         text = transposed[1]
     if (outward := _OUTWARD.fullmatch(text)) and (outward[1] == "]" or outward[3] == "["):
         return _parse_outward_interval(outward)
-    if "∪" in text or "\\bigcup" in text or " U " in text:
-        members = [part for part in _UNION.split(text) if part.strip()]
-        if len(members) > 1 and len(members) <= MAX_PARTS:
-            return Shape("union", tuple(members))
     inner = _inside_brackets(text)
     if inner is not None:
         return _shape_of_brackets(text, inner)

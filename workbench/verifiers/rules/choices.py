@@ -299,8 +299,6 @@ def choice_of(answer: str, known: dict[str, str], same: Same) -> frozenset[str] 
             or _concluded_options(last, known, same)
             or _options_mentioned(last, known)
         )
-    if found is None and len(answer) <= _MAX_SENTENCE_CHARACTERS:
-        found = named_letters(answer, known)
     return found or None
 
 

@@ -117,6 +117,7 @@ _TYPESETTING = 40
 """Maximum characters that typesetting may add to a text."""
 _WHOLE = re.compile(r"[-−]?\d+")
 _CONCLUDES_BEHIND = re.compile(r"[\s$),.;*]{0,5}(?:so|hence|thus|therefore)\b([^\n]*)")
+_CONTRARY = {"yes": False, "true": False, "no": True, "false": True}
 _SAID_BEFORE = 300
 """Characters before a yes or no that may say the opposite."""
 _REMARK = re.compile(r"[\s*$]*\(([^()]{2,80})\)")
@@ -310,12 +311,16 @@ class _Decider:
         if not whole and self._leaves_out(reference, ours.text):
             raise Doubt("alike")
         if isinstance(theirs.value, State):
-            self._check_state(reference, answer, theirs.value)
+            self._check_state(reference, answer)
         return Decision(True, found.reason, found.rule)
 
-    def _before(self, reach: int) -> str:
+    def _denies_before(self, answer: str) -> bool:
+        """Return whether the text before a yes or no says the opposite: "It isn't. Yes, that's surprising."."""
         start = self._found.candidate.start
-        return self._completion[max(reply_start(self._completion), start - reach) : start]
+        before = self._completion[max(reply_start(self._completion), start - _SAID_BEFORE) : start]
+        *earlier, _ = sentences(before + self._found.candidate.text)
+        said = [affirms(self._reader.question.text, clause) for text in earlier for clause in last_clauses(text)]
+        return [one for one in said if one is not None][-1:] == [_CONTRARY.get(answer.casefold())]
 
     def _may_be_number_of_option(self, reference: str) -> bool:
         known = {} if self._reader.question.options else options(self._reader.question.text, numbered=True)
@@ -333,11 +338,7 @@ class _Decider:
         known = [*words(self._reader.question.text), *words(self._found.sentence), *words(self._found.candidate.text)]
         return bool(unknown_words(said[:at] + " " + said[at + len(value) :], known))
 
-    def _check_state(self, reference: str, answer: str, given: State) -> None:
-        *earlier, _ = sentences(self._before(_SAID_BEFORE) + self._found.candidate.text)
-        said = [affirms(self._reader.question.text, clause) for text in earlier for clause in last_clauses(text)]
-        if [one for one in said if one is not None][-1:] == [{"yes": False, "no": True}.get(given.state)]:
-            raise Doubt("hedged")
+    def _check_state(self, reference: str, answer: str) -> None:
         opening = words(re.split(r"[,.;:!?，。；：]", sentences(answer)[-1], maxsplit=1)[0])
         if _DATA.or_another.search(answer) or _ALTERNATIVES.intersection(opening).difference(words(reference)):
             raise Doubt("qualified")
@@ -449,6 +450,8 @@ class _Decider:
         remark = _REMARK.match(picked.behind)
         if remark and self._is_value and restates_number(self._place.text, remark[1]) is False:
             raise Doubt("qualified")
+        if self._denies_before(reference):
+            raise Doubt("hedged")
         if self._how == "math":
             self._check_rest_of_sentence(reference, answer, around)
         if self._how in ("boxed", "math", "bold"):
@@ -474,7 +477,7 @@ class _Decider:
             FIGURE.findall(f"{answer} {self._reader.question.text}")
         ):
             raise Doubt("qualified")
-        for told in measured_numbers(rest):
+        for told in measured_numbers(around.behind.partition("\n")[0]):
             if told.startswith(self._place.text) and self._same(reference, told) is False:
                 raise Doubt("alike")
 

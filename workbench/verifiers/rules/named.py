@@ -75,8 +75,6 @@ def named_answer(text: str, wanted: Part[Any], reader: AnswerReader) -> Part[Nam
         )
         return _make_part(text, pairs if asked else None, reader)
     names = [name for name, _ in wanted.value.values]
-    if any(len(name) > 2 for name in names):
-        return _make_part(text, values_of(text, names), reader)
     pairs = _label_pairs(plain_lines(text)) or _pairs_by_label(text, names, reader) or values_of(text, names)
     return _make_part(text, pairs, reader)
 

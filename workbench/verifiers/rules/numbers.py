@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from workbench.verifiers.rules.patterns import Lexicon
-from workbench.verifiers.rules.spelling import MAX_BITS, MAX_DIGITS, MAX_EXPONENT, TooComplex, plain
+from workbench.verifiers.rules.spelling import MAX_BITS, MAX_EXPONENT, TooComplex, plain
 
 _DATA = Lexicon("numberwords")
 _SMALL = {word: value for value, word in enumerate(_DATA.listed("small"))}
@@ -283,8 +283,6 @@ def parse_number(text: str) -> WrittenNumber | None:
     Raises:
         TooComplex: The digits or exponents exceed the limits of the rules.
     """
-    if len(text) <= MAX_DIGITS and text.isascii() and text.isdigit():
-        return WrittenNumber(Fraction(int(text)))
     if len(text) > MAX_NUMBER:
         return None
     found = leading_numeral(plain(text))
@@ -330,8 +328,9 @@ def leading_numeral(text: str) -> tuple[WrittenNumber, str] | None:
         return (_make_decimal(whole[1], whole[2], whole[3]), "") if whole[2] or whole[3] else None
     if about := _ABOUT.match(text):
         text = text[about.end() :]
-    if text[:1].isalpha() and (elsewhere := spoken_elsewhere(text)):
-        return WrittenNumber(Fraction(elsewhere)), ""
+    for head, noun in ((text, ""), text.rsplit(" ", 1)) if " " in text else ((text, ""),):
+        if text[:1].isalpha() and (elsewhere := spoken_elsewhere(head)):
+            return WrittenNumber(Fraction(elsewhere)), noun and f" {noun}"
     if _LETTERS_FIRST.match(text):
         words = leading_number(text)
         return (WrittenNumber(words[0]), " " + words[1] if words[1] else "") if words else None

@@ -267,8 +267,6 @@ def _are_all_covered(
 
 def _is_congruent(one: complex | Fraction, other: complex | Fraction, period: Fraction) -> bool:
     difference = one - other
-    if isinstance(difference, Fraction):
-        return difference % period == 0
     turns = round(difference.real / float(period))
     return abs(difference - turns * float(period)) < _TOLERANCE
 

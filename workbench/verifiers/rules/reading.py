@@ -10,7 +10,7 @@ from typing import Any
 
 from workbench.verifiers.rules.calendar import Moment, moment
 from workbench.verifiers.rules.changes import ChangeValue, change
-from workbench.verifiers.rules.chemistry import Chemical, chemical
+from workbench.verifiers.rules.chemistry import Chemical
 from workbench.verifiers.rules.choices import VALUE, choice_of, has_label, letters, option_of, text_behind
 from workbench.verifiers.rules.comparing import READERS, Comparison
 from workbench.verifiers.rules.conclusions import (
@@ -172,8 +172,6 @@ class AnswerReader:
             return Part(tidy(text), _make_state(expected or "", self.vocabulary))
         if (sequence := closing_of(text, question.text)) is not None:
             return Part(tidy(text), Brackets(sequence))
-        if chemical(text) is not None and question.chemistry:
-            return self.part(text)
         if question.arranges and (chain := self._read_order(text)) is not None:
             return chain
         if (valueless := term(text)) is not None:

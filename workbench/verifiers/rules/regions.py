@@ -243,7 +243,7 @@ def _end_value(text: str) -> float | None:
 
 def _region_of_shape(text: str, depth: int) -> Found | None:
     found = shape(text)
-    if found is None or found.kind == "union":
+    if found is None:
         inner = text[1:-1].strip() if text[:1] == "(" and text[-1:] == ")" else ""
         return _parse_region(inner, depth) if inner else None
     if found.kind in ("interval", "tuple") and len(found.parts) == 2:

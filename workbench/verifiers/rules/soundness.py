@@ -71,8 +71,6 @@ def has_open_unknown(reference: str, candidate: str, question: str) -> bool:
     for letter, argument in _APPLICATION.findall(theirs):
         if len(argument) < _LONG_ARGUMENT and _applies(letter, question) and not _applies(letter, ours):
             return True
-    if not _LETTER.search(_MACRO.sub(" ", theirs)):
-        return False
     known, left = _unknowns(ours), _unknowns(theirs)
     return known is not None and left is not None and not known and bool(left)
 

@@ -82,8 +82,6 @@ _MEMBER = re.compile(r"\\in(?![A-Za-z])")
 def tidy(text: str) -> str:
     r"""Return the text without math delimiters, ``\left``, fonts and spacing macros, and with brackets as signs."""
     text = text.strip().strip("$").strip()
-    if text.startswith("**") and text.endswith("**"):
-        text = text.replace("**", "")
     for opening, closing in (("\\(", "\\)"), ("\\[", "\\]")):
         if text.startswith(opening) and text.endswith(closing):
             text = text[2:-2].strip()

@@ -233,7 +233,6 @@ _OFFERED = re.compile(r"[^\W\d_][^\W\d_'-]+(?: [^\W\d_'-]+){0,3}")
 """A phrase of up to four words."""
 _ARTICLE = re.compile(r"(?:an?|the|either)\s+")
 _CLAUSE = re.compile(r"[,;.:—–]|\b(?:so|then|hence|therefore|and|but)\b")
-_OPPOSITE = re.compile(r"(?:un|in|im|ir|dis|non-?|not )")
 _SHELL = re.compile(r"^[\s\"'“”‘’`*_.,:;!?。，：「」“”]+|[\s\"'“”‘’`*_.,:;!?。，：「」“”]+$")
 _FONT = re.compile(r"\\(?:text|mathrm|textbf|mathbf|textit|operatorname|boxed)\s*\{([^{}]*)\}")
 _LETTERS = {"t": "true", "f": "false", "y": "yes", "n": "no"}
@@ -311,8 +310,6 @@ def state(text: str, vocabulary: Vocabulary) -> str | None:
 
 def _state_of_word(word: str, vocabulary: Vocabulary) -> str | None:
     found = vocabulary.get(word)
-    if found is None and (negated := _OPPOSITE.match(word)):
-        found = _negated_state(vocabulary.get(word[negated.end() :]), vocabulary)
     return found or (_stems(tuple(vocabulary.items())).get(stem(word)) if word.isalpha() else None)
 
 

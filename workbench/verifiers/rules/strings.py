@@ -31,7 +31,6 @@ _NEGATED = re.compile(r"(?<![\w)}\]\\.,;:])\s*~(?=\s?[A-Za-z(])")
 _LITERALS = re.compile(r"[\s({\[\\$]*~?[A-Za-z](?:\s?,\s?~?\s?[A-Za-z])+[\s)}\]\\$]*")
 _INDEX = re.compile(r"(?<!\d)_(?:\{(\w{1,4})\}|(\w{1,4}))")
 _ARTICLE = re.compile(r"\A(?:the|an?)\s(?=[^\W\d_]{4})", re.IGNORECASE)
-_RAISED = re.compile(r"\^(?:\{([\w+-]{1,3})\}|([\w+-]{1,3}))")
 _DASHES = str.maketrans("–—−‐‑", "-----")
 _NO_DIGITS = re.compile(r"\D+")
 _UMLAUTS = str.maketrans({"ö": "oe", "ü": "ue", "ä": "ae", "ø": "oe", "å": "aa"})
@@ -87,19 +86,11 @@ def _count_negations(text: str) -> int:
     return len(_NEGATED.findall(text))
 
 
-def same_wording(reference: str, candidate: str, raised: bool = False) -> bool:
-    """Return whether two strings are the same except for quotation marks, TeX's signs and, in words, upper case.
-
-    Args:
-        reference: The reference's answer.
-        candidate: The completion's answer.
-        raised: Whether to ignore superscripts, too: ``Na^+`` is the string Na+, but ``x^2`` is not x2.
-    """
+def same_wording(reference: str, candidate: str) -> bool:
+    """Return whether two strings are the same except for quotation marks, TeX's signs and, in words, upper case."""
     if reference.endswith("...") != candidate.endswith("..."):
         return False
     ours, theirs = (_ARTICLE.sub("", spelled(text)) for text in (reference, candidate))
-    if raised:
-        ours, theirs = (_RAISED.sub(r"\1\2", text) for text in (ours, theirs))
     if ours == theirs:
         return bool(ours)
     if "\\" in ours or any(sign in ours for sign in "^=+") or LETTERS.search(ours) is None:
@@ -285,7 +276,7 @@ _LEAST_CONTEXT = 2
 
 
 def same_words_of(reference: str, candidate: str, question: TypedQuestion) -> str | None:
-    if same_wording(reference, candidate, raised=question.type == "D"):
+    if same_wording(reference, candidate):
         return "text.wording"
     if (question.type == "D" or question.ordered) and _same_letters(reference, candidate):
         return "text.words"

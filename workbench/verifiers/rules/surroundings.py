@@ -185,13 +185,20 @@ def is_about_another(around: Around, value: str, question: TypedQuestion) -> boo
         told := _SUBJECTS.predicate.match(_SUBJECTS.boundary.split(around.behind[:_REACH_BEHIND])[0])
     ):
         return bool(unknown_words(told[1], (*known, *words(value))))
-    argument = _SUBJECTS.argument.search(around.before)
-    if argument and argument[1].lower() in set(known).difference(_asked_words(question)):
+    if (argument := _SUBJECTS.argument.search(around.before)) and _is_other_argument(argument, question):
         return True
     clause = f"{before} {behind}"
     if _names_sibling(clause, question, set(known)) or _names_axis(clause, question):
         return True
     return _is_other_than_asked(before, question) or _has_another_subject(before, question, known)
+
+
+def _is_other_argument(argument: re.Match[str], question: TypedQuestion) -> bool:
+    """Return whether a value is that of another argument than the question asks for: P(A) for P(B)."""
+    asked = [given for name, given in _SUBJECTS.asks_for_argument.findall(question.text) if name == argument[1]]
+    if asked:
+        return argument[2] not in asked
+    return argument[2].lower() in set(question.words).difference(_asked_words(question))
 
 
 def _asked_words(question: TypedQuestion) -> list[str]:
@@ -241,6 +248,9 @@ def _has_another_subject(before: str, question: TypedQuestion, known: tuple[str,
     if _SUPERLATIVE.search(subject) and not _ANY_SUPERLATIVE.search(question.text):
         return True
     if (some := _SUBJECTS.only_some.search(subject)) and some[1].lower() not in known:
+        return True
+    asked, given = _SUBJECTS.asks_for_name.findall(question.text), _BARE.match(f"{subject} ")
+    if asked and given and given["name"] not in asked and given["name"] in question.text:
         return True
     subjects = _subjects(subject, question)
     return any(noun[0] == "?" for noun in subjects[-1:]) or bool(unknown_words(" ".join(subjects), known))

@@ -77,8 +77,6 @@ def unit(text: str) -> Unit | None:
 
 def unit_powers(text: str) -> dict[Unit, int] | None:
     """Return the powers of the units that a ``plain`` text multiplies; None if it is not a unit."""
-    if unit(text) is None:
-        return None
     powers: dict[Unit, int] = {}
     for part, power in _parse_factors(text) or ():
         powers[part] = powers.get(part, 0) + power

@@ -312,7 +312,7 @@ def _candidate_final(question: str, completion: str) -> FinalAnswer:
         return completion_answer(completion)
     end = _completion_end(completion)
     own = completion if end == len(completion) else completion[:end]
-    asked = asked_part(question)
+    asked = asked_part(question[-_MAX_LINE_CHARACTERS:])
     own = _own_part(own, asked) if asked else own
     answer = completion_answer(own)
     if asked and (label := _DATA.part_line.match(answer.text)):
@@ -343,7 +343,7 @@ def _candidate_final(question: str, completion: str) -> FinalAnswer:
 @lru_cache(maxsize=256)
 def asked_part(question: str) -> str:
     """Return the label of the only part of a question that its end asks for: "b" of "... Give the answer to (b)."."""
-    asked = sentences(question[-_MAX_LINE_CHARACTERS:])[-1]
+    asked = sentences(question)[-1]
     found = [_label_of(part) for part in _DATA.part.finditer(asked) if asked[: part.start()].strip()]
     found = found or [_label_of(part) for part in _DATA.part.finditer(question)]
     return found[0] if len(set(found)) == 1 else ""

@@ -476,7 +476,7 @@ def statements(text: str) -> tuple[Statement, ...] | None:
 def value_trees(text: str) -> list[Node] | None:
     """Return the values that a text states, without their names: two for a plus-minus sign; None for anything else."""
     said = statements(text)
-    if said is None or any(statement.signs and not statement.assigned for statement in said):
+    if said is None or any((one.signs and not one.assigned) or not one.parts[-1] for one in said):
         return None
     return [statement.parts[-1][0] for statement in said]
 

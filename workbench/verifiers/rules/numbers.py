@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
-from functools import lru_cache
 from typing import NamedTuple
 
 from workbench.verifiers.rules.patterns import Lexicon
@@ -81,7 +80,6 @@ def _language(small: str, tens: str, hundreds: str, thousand: str, between: str)
 _LANGUAGES = tuple(_language(*words) for words in _DATA.table("others"))
 
 
-@lru_cache(maxsize=1024)
 def spoken_elsewhere(text: str) -> int | None:
     """Return the number above one that a text is in German, French, Spanish, Italian, Portuguese or Russian."""
     if len(text) > _MAX_LETTERS or not text.islower() or text in _ENGLISH:

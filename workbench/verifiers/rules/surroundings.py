@@ -278,6 +278,7 @@ def _subjects(subject: str, question: TypedQuestion) -> list[str]:
     if head and _SUBJECTS.asks_for_noun.search(question.sentence):
         nouns = words(head[1])
         known = question.stems | _operations(question.text)
+        known |= {"limit"} if _SUBJECTS.of_limit.search(question.text) else set()
         if stem(nouns[-1]) not in known and not any(stem(noun) in _ANY_NOUN for noun in nouns):
             found += [f"?{noun}" if stem(noun) in _SLOTS else noun for noun in nouns]
     return found

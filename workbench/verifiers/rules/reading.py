@@ -78,7 +78,7 @@ from workbench.verifiers.rules.sense import (
     words,
 )
 from workbench.verifiers.rules.soundness import EQUALS, has_unknown
-from workbench.verifiers.rules.spelling import MAX_CHARACTERS, MAX_DIGITS, TooComplex, plain, tidy, with_decimal_points
+from workbench.verifiers.rules.spelling import MAX_CHARACTERS, MAX_DIGITS, TooComplex, tidy, with_decimal_points
 from workbench.verifiers.rules.states import Vocabulary, find_stated_state, is_qualified, term, vocabulary_of
 from workbench.verifiers.rules.strings import same_wording, same_words_of
 from workbench.verifiers.rules.structure import (
@@ -89,14 +89,11 @@ from workbench.verifiers.rules.structure import (
     split_list,
     split_steps,
 )
-from workbench.verifiers.rules.units import MAX_UNIT, unit
+from workbench.verifiers.rules.units import unit, without_math_delimiters
 from workbench.verifiers.rules.wordings import closing_of
 
 _DATA = Lexicon("reading")
 _IMAGINARY = re.compile(r"(?<![A-Za-z\\])[ij](?![A-Za-z])(?:\s?(\d+(?:\.\d+)?|\\sqrt\{\d+\}))?")
-_LONE_DOLLAR = re.compile(r"(?<!\\)\$\s?-?[\d.]|\d\s?\$\s*\Z")
-_UNIT_OUTSIDE = re.compile(r"([^$]*)\$([^$]+)\$\s?([^\W\d_°%].*)")
-_DELIMITER, _BETWEEN_LETTERS = re.compile(r"(?<!\\)\$"), re.compile(r"(?<=[A-Za-z])\$(?=[A-Za-z])")
 _SYMBOL = 3
 _FIGURED = re.compile(r"[\d\\^=+*/<>-]|[^\x00-\x7f]")
 _WORDS_OF_FIGURES = NUMBER_WORDS | {*ORDINALS, *PARTS, *SCALES, "infinity", "pi"}
@@ -461,7 +458,7 @@ class AnswerReader:
         return Part(text, value, name, source.given, sense)
 
     def _make_source(self, raw: str, depth: int) -> AnswerText | None:
-        raw, text = _without_math_delimiters(raw), tidy(raw)
+        raw, text = without_math_delimiters(raw), tidy(raw)
         if "$" in text:
             text = tidy(raw)
         if self.question.imaginary and not depth:
@@ -592,14 +589,3 @@ def _is_unparsed_phrase(part: Part[Any]) -> bool:
 
 def _make_state(found: str, vocabulary: Vocabulary) -> State:
     return State(found, tuple(dict.fromkeys(vocabulary.values())))
-
-
-def _without_math_delimiters(text: str) -> str:
-    if text.count("$") == 1 and _LONE_DOLLAR.search(text):
-        return text.replace("$", "\\$")
-    if "$" in text and (outside := _UNIT_OUTSIDE.fullmatch(text)):
-        behind = outside[3].replace("$", "")
-        if len(behind) <= MAX_UNIT and unit(plain(behind)):
-            return f"{outside[1]}{outside[2]}\\text{{ {behind}}}"
-    text = text.strip(" $") if text.count("$") % 2 or text[:1] == text[-1:] == "$" else text
-    return _DELIMITER.sub("", _BETWEEN_LETTERS.sub(" ", text)).strip() if "$" in text else text

@@ -209,3 +209,20 @@ def split_unit(text: str) -> tuple[str, Unit] | None:
         if before.start() and (known := unit(plain(text[before.end() :]))):
             return text[: before.start()], known
     return None
+
+
+_LONE_DOLLAR = re.compile(r"(?<!\\)\$\s?-?[\d.]|\d\s?\$\s*\Z")
+_UNIT_OUTSIDE = re.compile(r"([^$]*)\$([^$]+)\$\s?([^\W\d_°%].*)")
+_DELIMITER, _BETWEEN_LETTERS = re.compile(r"(?<!\\)\$"), re.compile(r"(?<=[A-Za-z])\$(?=[A-Za-z])")
+
+
+def without_math_delimiters(text: str) -> str:
+    """Return a text without dollar signs, except for one before an amount; a unit outside them stays."""
+    if text.count("$") == 1 and _LONE_DOLLAR.search(text):
+        return text.replace("$", "\\$")
+    if "$" in text and (outside := _UNIT_OUTSIDE.fullmatch(text)):
+        behind = outside[3].replace("$", "")
+        if len(behind) <= MAX_UNIT and unit(plain(behind)):
+            return f"{outside[1]}{outside[2]}\\text{{ {behind}}}"
+    text = text.strip(" $") if text.count("$") % 2 or text[:1] == text[-1:] == "$" else text
+    return _DELIMITER.sub("", _BETWEEN_LETTERS.sub(" ", text)).strip() if "$" in text else text

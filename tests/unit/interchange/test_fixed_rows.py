@@ -56,7 +56,7 @@ def test_a_contradiction_names_fields_and_row(
     (row,) = imported(project, rows[-1:] if again else rows, "more.jsonl" if again else "rows.jsonl").quarantine
     assert row.field == field
     assert said in row.message
-    assert "row 3 of those taken from rows.jsonl" in row.message
+    assert "imported row 3 of rows.jsonl" in row.message
 
 
 @pytest.mark.parametrize("name", ["rows.jsonl", "mended.jsonl"])

@@ -81,7 +81,7 @@ def _import_origin(connection: sqlite3.Connection, completion: int | None) -> st
     row = None if completion is None else connection.execute(_IMPORTED, (completion,)).fetchone()
     if row is None or completion is None:
         return ""
-    return f"row {completion - row[1] + 1:,} of those taken from {PurePath(row[0]).name[:80]}"
+    return f"imported row {completion - row[1] + 1:,} of {PurePath(row[0]).name[:80]}"
 
 
 _MAX_CACHED = 50_000
@@ -210,7 +210,7 @@ class ItemInserter:
             return self._text_refusal(item, code, fields, where)
         differs = f"differs in {' and '.join(fields)} from" if fields else "has other content than"
         message = (
-            f"{item.completion_key[:80]!r} of question {item.question_key[:80]!r} {differs} the row of these ids "
+            f"{item.completion_key[:80]!r} of question {item.question_key[:80]!r} {differs} the row with these ids "
             f"{where}. Fix the row, give it another id (map completion_id=COLUMN), or import it as another data set."
         )
         return refused_record(item, code, fields[0] if fields else "completion_id", message)

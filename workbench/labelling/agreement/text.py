@@ -217,9 +217,9 @@ def _fleiss_row(report: AgreementReport) -> tuple[str, str, str, str]:
 
 def _shares_text(report: Figures) -> str:
     if report.prevalence is None:
-        return "said: more values than can be listed"
+        return "labels: more values than can be listed"
     shares = sorted(report.prevalence.items(), key=lambda share: -share[1])
-    return "said: " + (", ".join(f"{inert(name)} {percent(share)} %" for name, share in shares) or "nothing yet")
+    return "labels: " + (", ".join(f"{inert(name)} {percent(share)} %" for name, share in shares) or "nothing yet")
 
 
 def ceiling_in_words(ceiling: Ceiling) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -164,6 +165,9 @@ _BURST_S = 0.25
 POLL_S = 0.5
 """Longest pause between checks of a wait, in seconds: corrections shorten it."""
 _MAX_DEBT_S = 60.0
+_SLOWER, _FASTER, _GROWTH_S = 0.98, 1.05, 300.0
+_MIN_RATE_PERIOD_S = 10.0
+"""Rates are not learned from a shorter period."""
 
 
 class Bucket:
@@ -203,8 +207,10 @@ class Gate:
     regardless of the wait that the server asks for: repeated rejections continue to cut the limit, and replies continue
     to count.
 
-    A rate that isn't configured is read from headers. A reply is estimated at the average tokens of recent replies:
-    reserving the maximum of each would leave most of the rate unused.
+    A rate that isn't configured is read from headers, or learned. A reply is estimated at the average tokens of recent
+    replies: reserving the maximum of each would leave most of the rate unused. If a server rejects everything until a
+    time that it names, the client then makes as many requests a minute as the server answered before. Each further
+    rejection reduces the rate by `_SLOWER`; `_GROWTH_S` without one raise it by `_FASTER`.
 
     Args:
         start: Initial maximum of calls in flight.
@@ -226,6 +232,10 @@ class Gate:
         self._tokens = Bucket(limits.tpm, clock)
         self._usual: float | None = None
         self._turn = asyncio.Lock()
+        self._since = clock.now()
+        self._answered = 0
+        self._most: float | None = None
+        self._grows_at = math.inf
 
     async def __aenter__(self) -> None:
         if self.busy < self.limit and not self._waiting:
@@ -303,6 +313,9 @@ class Gate:
                 self.limit = min(self.limits.concurrency, grown)
                 self._good = 0
                 self._admit_waiting()
+        self._answered += 1
+        if self._clock.now() >= self._grows_at and self._requests.per_minute is not None:
+            self._set_rate(self._requests.per_minute * _FASTER)
         prompt, completion = usage.prompt_tokens, usage.completion_tokens
         if prompt is not None and completion is not None:
             self._usual = completion if self._usual is None else 0.9 * self._usual + 0.1 * completion
@@ -321,12 +334,29 @@ class Gate:
     def refused(self, failure: AttemptFailed, breaker: Breaker) -> None:
         """Record that the server is overloaded, that its limit is reached, or that it rejects the key."""
         had_answered = breaker.refused(failure.wait)
+        now = self._clock.now()
         if failure.limited and had_answered:
             self._doubles = False
-            if (now := self._clock.now()) >= self._calm_until:
+            if now >= self._calm_until:
                 self._calm_until = now + COOLDOWN_S
                 self._good = 0
                 self.limit = max(self._least, int(self.limit * 0.8))
+        if failure.code != "rate_limit":
+            return
+        if math.isfinite(self._grows_at) and self._requests.per_minute is not None:
+            self._set_rate(self._requests.per_minute * _SLOWER)
+        wait = failure.wait or 0.0
+        seconds = now - self._since + wait
+        if breaker.is_open and wait and self._answered and seconds >= _MIN_RATE_PERIOD_S:
+            if math.isinf(self._grows_at):
+                self._most = self._requests.per_minute
+            self._set_rate(60.0 * self._answered / seconds)
+            self._since, self._answered = now + wait, 0
+
+    def _set_rate(self, per_minute: float) -> None:
+        most = per_minute if self._most is None else min(per_minute, self._most)
+        self._requests.per_minute = max(1.0, most)
+        self._grows_at = self._clock.now() + _GROWTH_S
 
 
 # -- Waits between attempts, and when a call is given up.

@@ -5,10 +5,14 @@ from __future__ import annotations
 import asyncio
 from itertools import pairwise
 
+import pytest
+
 from tests.servers.memory import HeldClock
 from workbench.llm.endpoint import MIN_REJECTIONS, Breaker
-from workbench.llm.gate import CallEstimate
+from workbench.llm.failures import AttemptFailed
+from workbench.llm.gate import CallEstimate, Gate
 from workbench.llm.records import Usage
+from workbench.llm.server import Limits
 
 CALL = CallEstimate(prompt=10, completion=10, cost=0.0)
 COUNTED = Usage(prompt_tokens=10, completion_tokens=10)
@@ -101,3 +105,57 @@ async def test_probes_back_off_up_to_ten_seconds() -> None:
     assert len(asked_at) <= 14
     assert gaps == sorted(gaps)
     assert gaps[-1] == 10
+
+
+def limited(wait: float | None) -> AttemptFailed:
+    return AttemptFailed("rate_limit", "slow down", status=429, wait=wait)
+
+
+async def rate_of(gate: Gate, clock: HeldClock, calls: int = 60) -> float:
+    """Requests a minute that it lets go."""
+    began = clock.time
+    for _ in range(calls):
+        await gate.admit(CALL, Breaker(clock))
+    return 60 * calls / (clock.time - began)
+
+
+async def refused_after(answered: int, seconds: float, wait: float | None, limits: Limits) -> tuple[Gate, HeldClock]:
+    clock = HeldClock()
+    gate = Gate(limits, 1, [], clock)
+    for _ in range(answered):
+        gate.succeeded(await gate.admit(CALL, Breaker(clock)), COUNTED)
+    clock.time = max(clock.time, seconds)
+    gate.refused(limited(wait), opened(clock))
+    clock.time += wait or 0.0
+    return gate, clock
+
+
+async def test_a_rate_that_nobody_tells_is_learned() -> None:
+    gate, clock = await refused_after(50, 2.0, 58.0, Limits())
+    assert await rate_of(gate, clock) == pytest.approx(50, rel=0.05)
+
+
+async def test_a_learned_rate_is_never_above_the_given_one() -> None:
+    gate, clock = await refused_after(50, 2.0, 28.0, Limits(rpm=60))
+    assert await rate_of(gate, clock) <= 61
+
+
+@pytest.mark.parametrize(("answered", "wait"), [(0, 58.0), (50, None), (50, 0.5)])
+async def test_what_tells_no_rate_is_no_rate(answered: int, wait: float | None) -> None:
+    gate, clock = await refused_after(answered, 2.0, wait, Limits())
+    clock.time += 1
+    began = clock.time
+    for _ in range(60):
+        await gate.admit(CALL, Breaker(clock))
+    assert clock.time == began
+
+
+async def test_a_learned_rate_falls_with_refusals_and_grows_without() -> None:
+    gate, clock = await refused_after(50, 2.0, 58.0, Limits())
+    for _ in range(5):
+        gate.refused(limited(1.0), Breaker(clock))
+    assert await rate_of(gate, clock) == pytest.approx(45, rel=0.05)
+    for _ in range(20):
+        clock.time += 301
+        gate.succeeded(20, COUNTED)
+    assert await rate_of(gate, clock) > 80

@@ -111,6 +111,42 @@ async def test_missing_files_and_columns_are_reported_and_nothing_is_written(tmp
         assert project.database.reader().execute("SELECT count(*) FROM completions").fetchone() == (0,)
 
 
+async def test_only_the_file_named_in_the_field_is_imported(tmp_path: Path) -> None:
+    project = make_project(tmp_path)
+    other = tmp_path / "other.csv"
+    other.write_text("question,answer,completion\n" + "2+2?,4,It is 4.\n")
+    async with opened(project) as (app, pilot):
+        screen = await look_at(app, pilot, odd(tmp_path))
+        await choose(screen, file=str(other))
+        await press(pilot, "f4")
+        await until(pilot, lambda: "1 row read, 1 would be imported" in preview(app))
+        assert project.database.reader().execute("SELECT count(*) FROM completions").fetchone() == (0,)
+        await choose(screen, file=f"{other}x")
+        await press(pilot, "f4")
+        await until(pilot, lambda: "other.csvx" in trouble(app))
+        await choose(screen, file=str(other))
+        await press(pilot, "f4")
+        await until(pilot, lambda: "1 row read, 1 would be imported" in preview(app))
+        await press(pilot, "f4")
+        await until(pilot, lambda: not isinstance(app.screen, ImportScreen))
+    assert project.database.reader().execute("SELECT count(*) FROM completions").fetchone() == (1,)
+
+
+@pytest.mark.parametrize("key", ["f4", "tab"])
+async def test_typed_file_is_read_without_enter(tmp_path: Path, key: str) -> None:
+    async with opened(make_project(tmp_path)) as (app, pilot):
+        app.open_verb("import")
+        await settle(pilot)
+        await press(pilot, "enter")
+        screen = screen_of(app, ImportScreen)
+        field = screen.query_one("#option-file", OptionField)
+        await until(pilot, lambda: field.wrong == "Name a file.")
+        await choose(screen, file=str(odd(tmp_path)))
+        await press(pilot, key)
+        await until(pilot, lambda: screen.values().get("reference") == "Expected result")
+        assert field.wrong == ""
+
+
 @pytest.mark.soak
 async def test_enter_completes_a_unique_name_and_stays_in_the_field(tmp_path: Path) -> None:
     file = odd(tmp_path)

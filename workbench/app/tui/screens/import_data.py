@@ -122,13 +122,25 @@ class ImportScreen(VerbFormScreen):
         self._look_at(path.expanduser())
 
     def entered(self, field: OptionField) -> None:
-        name = self._field(_FILE).value
-        if not name:
+        if not self._field(_FILE).value:
             self.show_error(OptionError(_FILE, "Name a file."))
-        elif self.look is None or Path(name).expanduser() != self._path:
-            self.in_background(partial(possible_names, name), partial(self._use_typed_name, name), group="import-name")
+        elif self.look is None or not self._is_previewed:
+            self._read_typed()
         else:
             self.focus_next()
+
+    @on(OptionField.Left)
+    def _left(self, event: OptionField.Left) -> None:
+        if event.field.option == _FILE and event.field.value and self.is_current and not self._is_previewed:
+            self._read_typed()
+
+    @property
+    def _is_previewed(self) -> bool:
+        return Path(self._field(_FILE).value).expanduser() == self._path
+
+    def _read_typed(self) -> None:
+        name = self._field(_FILE).value
+        self.in_background(partial(possible_names, name), partial(self._use_typed_name, name), group="import-name")
 
     def _use_typed_name(self, typed: str, found: list[str]) -> None:
         if self._field(_FILE).value != typed:
@@ -143,6 +155,7 @@ class ImportScreen(VerbFormScreen):
     def _look_at(self, path: Path, *, goes_on: bool = True) -> None:
         self._path, self.look, self.report, self._goes_on = path, None, None, goes_on
         self.complain("")
+        self._field(_FILE).complain("")
         # Choices for the columns of another file don't apply to this one.
         self._fresh = {_FILE: ""}
         self._gave.clear()
@@ -296,6 +309,10 @@ class ImportScreen(VerbFormScreen):
 
     def action_run(self) -> None:
         if self.is_at_work:
+            return
+        if self._field(_FILE).value and not self._is_previewed:
+            # Nothing is imported that was not previewed.
+            self._read_typed()
             return
         self.complain("")
         options = self.attempt(self.options)

@@ -358,7 +358,9 @@ def require_usable(path: Path) -> None:
 def _check_place(path: Path, *, create: bool) -> None:
     if not path.is_file() and (path.exists() or not create):
         what = "it is not a file" if path.exists() else "there is no such database"
-        raise StoreError(f"{path}: {what}.", "Make one with", command=Command("import DB FILE"))
+        raise StoreError(
+            f"{path}: {what}.", "Make one in the app (workbench), or with", command=Command("import DB FILE")
+        )
     require_local(path.parent)
     require_plain_logs(path)
 

@@ -101,7 +101,7 @@ class TriageScreen(Desk):
         Action("triage.verifiers", "v", "choose_verifier", "Verifier", "Choose the verifier.", False),
         Action("triage.what-if", "ctrl+t,f3", "what_if", "What if", "Try other options of the verifier.", False),
         Action("triage.summary", "d", "summary", "Summary", "Show the paragraph and the table so far, or the card."),
-        Action("triage.export", "e", "export", "Export", "Save or copy the table: CSV, Markdown, LaTeX."),
+        Action("triage.export", "e", "export", "Export", "Export or copy the table: CSV, Markdown, LaTeX."),
         Action("triage.back", "escape,q", "back", "Back", "Go back to the card, else to the screen before."),
     )
 

@@ -230,7 +230,7 @@ def _suspect_labels(facts: ProjectFacts) -> Iterator[Matter]:
     from workbench.measuring.reviewing.queues import queue
 
     found = queue(facts.project, "suspect-gold", hide_reviewed=True)
-    if many := found.above(EVEN):
+    if len(found.verifiers) > 1 and (many := found.above(EVEN)):
         text = f"{counted(many, 'label')} may be wrong: most items with the same verdicts of "
         text += f"{listed(found.verifiers)} have the other label."
         text += f" {len(found) - many:,} more are less suspect." if many < len(found) else ""

@@ -275,7 +275,7 @@ def _subjects(subject: str, question: TypedQuestion) -> list[str]:
     if question.counted and stem(question.counted.lower()) not in _ABSTRACT:
         found += [noun for noun in _COUNTED.findall(subject) if stem(noun) not in _ABSTRACT]
     head = _SUBJECTS.head.match(subject.rstrip() + " ")
-    if head and _SUBJECTS.asks_for_noun.search(question.sentence):
+    if head and not _SUBJECTS.the_answer.fullmatch(head[1]) and _SUBJECTS.asks_for_noun.search(question.sentence):
         nouns = words(head[1])
         known = question.stems | _operations(question.text)
         known |= {"limit"} if _SUBJECTS.of_limit.search(question.text) else set()

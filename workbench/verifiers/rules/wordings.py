@@ -295,7 +295,7 @@ def _is_name(text: str) -> bool:
 _PAIRS = {"(": ")", "[": "]", "{": "}", "<": ">"}
 _ONLY = re.compile(r"[()\[\]{}<>\s]+")
 _INPUT = re.compile(r"[()\[\]{}<>](?:[ \t]*[()\[\]{}<>])+")
-_RUN = re.compile(r"[()\[\]{}<>](?:\s*[()\[\]{}<>])*")
+_RUN = re.compile(r"(?<![\w/])[()\[\]{}<>](?:\s*[()\[\]{}<>])*(?![\w/])")
 _TYPESET = re.compile(r"\\(?=[{}])|\\[lr](?:angle|brace|brack)|[$`\"'.,]|\\(?:text|left|right|,|;)")
 _NAMED = {"\\langle": "<", "\\rangle": ">", "\\lbrace": "{", "\\rbrace": "}", "\\lbrack": "[", "\\rbrack": "]"}
 

@@ -308,7 +308,7 @@ def _is_equal(first: Quantity, second: Quantity) -> bool:
 
 
 def quantity(text: str) -> Quantity | None:
-    if not text or len(text) > MAX_NUMBER:
+    if not text or len(text) > MAX_NUMBER or (text[-1] in "′″" and "°" not in text):
         return None
     if len(text) <= MAX_DIGITS and text.isascii() and text.isdigit():
         return Quantity(WrittenNumber(Fraction(int(text))))

@@ -11,8 +11,6 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from msgspec import structs
-
 from workbench.care.doctor import examine
 from workbench.care.store.rescuing import is_database, prepare_backup
 from workbench.core.database import journal
@@ -88,25 +86,6 @@ def check_sandbox() -> list[Finding]:
     levels = [_level_finding(f"sandbox {one.level}", one) for one in surveyed]
     scratch = _level_finding("scratch folder", survey_scratch())
     return [*levels, scratch, Finding(name="sandbox", ok=True, message=used), *_language_findings()]
-
-
-def check_node_sandboxes(address: str) -> list[Finding]:
-    """Run `check_sandbox` on every node of a Ray cluster; the node's name precedes its findings.
-
-    Raises:
-        UsageError: The address is not valid for a cluster, or Ray is not installed.
-        RunError: The cluster doesn't exist, or has no working node.
-    """
-    # Import Ray only if there is a cluster.
-    from workbench.runs.cluster import call_on_nodes
-
-    found = list[Finding]()
-    for name, told in call_on_nodes(address, check_sandbox):
-        if isinstance(told, list):
-            found += (structs.replace(one, name=f"node {name}: {one.name}") for one in told)
-        else:
-            found.append(Finding(name=f"node {name}", ok=False, message=f"can't be attacked: {told}"))
-    return found
 
 
 def _level_finding(name: str, found: LevelStatus) -> Finding:

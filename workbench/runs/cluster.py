@@ -59,7 +59,6 @@ LEASES_PER_NODE: Final = 2
 
 
 Result = TypeVar("Result")
-Answer = TypeVar("Answer")
 Payload = TypeVar("Payload")
 Key = TypeVar("Key")
 
@@ -474,30 +473,6 @@ def _usable_nodes(ray: Any) -> dict[str, tuple[str, int]]:
 def _pin_to_node(ray: Any, id: str) -> Callable[[Any], Any]:
     stays = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(id, soft=False)
     return lambda made: ray.remote(num_cpus=0, scheduling_strategy=stays)(made)
-
-
-def call_on_nodes(address: str, question: Callable[[], Answer]) -> Iterator[tuple[str, Answer | RunError]]:
-    """Call a function on every node of a cluster in parallel: yield each node's name, and its answer or error.
-
-    Raises:
-        UsageError: The address can't be a cluster's, or Ray is not installed.
-        RunError: No cluster runs at the address, or it has no usable node.
-    """
-    require_cluster(address, None)
-    with connected(address) as ray:
-        able = _usable_nodes(ray)
-        if not able:
-            raise RunError(f"No node of the cluster at {address} does any work.", "Start one: ray start --address=HEAD")
-        asked = [
-            (name, _pin_to_node(ray, id)(question).options(max_retries=0).remote()) for id, (name, _) in able.items()
-        ]
-        for name, ref in asked:
-            try:
-                yield name, ray.get(ref)
-            except ray.exceptions.RayTaskError as error:
-                yield name, RunError(str(error.cause))
-            except ray.exceptions.RayError:
-                yield name, RunError("It died.")
 
 
 class _NodeResults(NamedTuple):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 import shutil
 import subprocess
 import sys
@@ -27,7 +25,6 @@ from workbench.core.errors import RunError, UsageError
 from workbench.core.project import Project, open_project
 from workbench.core.run import ClusterUse
 from workbench.core.text.run_words import node_lines
-from workbench.runs.cluster import call_on_nodes
 from workbench.runs.run_status import run_info
 
 
@@ -145,38 +142,6 @@ def test_a_node_with_another_sandbox_version_is_rejected_by_name(
     why = r"No node can be used: .*/\w{8}: its sandbox has version \d+, and this one 0"
     with closing(open_project(tmp_path / "p.db", create=True)) as project, pytest.raises(RunError, match=why):
         outcomes(project, programs(1), ClusterUse(address="ray"))
-
-
-def test_doctor_attacks_every_node(nodes: Nodes, tmp_path: Path) -> None:
-    open_project(tmp_path / "p.db", create=True).close()
-    found = json.loads(workbench("doctor", str(tmp_path / "p.db"), "--on", "ray", "--json").stdout)["findings"]
-    here = {one["name"]: one["message"] for one in found if not one["name"].startswith("node ")}
-    there: dict[str, dict[str, str]] = {}
-    for one in found:
-        if one["name"].startswith("node "):
-            node, _, name = one["name"].partition(": ")
-            there.setdefault(node, {})[name] = one["message"]
-    assert len(there) == 2
-    for findings in there.values():
-        assert findings.items() <= here.items()
-        assert {"sandbox L3", "sandbox L2", "scratch folder", "sandbox"} <= findings.keys()
-
-
-def test_doctor_names_a_node_it_cannot_attack(nodes: Nodes) -> None:
-    told = dict(call_on_nodes("ray", dies))
-    assert [str(error) for error in told.values()] == ["It died."] * 2
-    told = dict(call_on_nodes("ray", fails))
-    assert [str(error) for error in told.values()] == ["no sandbox"] * 2
-
-
-def dies() -> int:
-    """Ends its process."""
-    os._exit(1)
-
-
-def fails() -> int:
-    """Can't say anything."""
-    raise ValueError("no sandbox")
 
 
 def test_local_workers_are_not_cluster_nodes(tmp_path: Path) -> None:

@@ -94,15 +94,6 @@ class DoctorOptions(Options, frozen=True, kw_only=True):
         bool,
         option("First rebuild derived data: indexes, item states and columns. The original file is kept.", "--repair"),
     ] = False
-    cluster: Annotated[
-        str | None,
-        option(
-            "Also test the sandbox with attacks on every node of a Ray cluster: ray (the cluster of this machine) or "
-            "ray://HOST:PORT.",
-            "--on",
-            metavar="CLUSTER",
-        ),
-    ] = None
 
 
 @verb
@@ -113,7 +104,7 @@ def doctor_command(options: DoctorOptions) -> Output:
     and compares texts and labels with their hashes, and item states with label events. If rows are lost, nothing is
     repaired (exit 3): workbench rescue recovers what can be read.
     """
-    from workbench.care.backups import check_node_sandboxes, check_sandbox, diagnosis
+    from workbench.care.backups import check_sandbox, diagnosis
     from workbench.care.doctor import repair
 
     path = Path(options.database)
@@ -125,8 +116,6 @@ def doctor_command(options: DoctorOptions) -> Output:
             for place in repaired.kept:
                 say(f"Original file: {place}")
         findings = [*diagnosis(path), *check_sandbox()]
-        if options.cluster is not None:
-            findings += check_node_sandboxes(options.cluster)
     healthy = all(finding.ok for finding in findings)
     return Output(
         {"ok": healthy, "findings": findings},
@@ -138,16 +127,10 @@ def doctor_command(options: DoctorOptions) -> Output:
 def _show_findings(database: str, findings: list[Finding]) -> None:
     for finding in findings:
         show(f"{'ok ' if finding.ok else 'BAD'}  {finding.name}: {finding.message}")
-    _advise(database, findings)
-
-
-def _advise(database: str, findings: list[Finding]) -> None:
     database = shlex.quote(database)
     if names := _names_with_remedy(findings, "rescue"):
-        say(
-            f"Damaged data without a second copy in the file: {names}. Restore a backup (workbench restore {database} "
-            f"BACKUP),"
-        )
+        say(f"Damaged data without a second copy in the file: {names}.")
+        say(f"Restore a backup (workbench restore {database} BACKUP),")
         say(f"or recover what can be read: workbench rescue {database} NEW.db")
     elif names := _names_with_remedy(findings, "repair"):
         say(f"Can be rebuilt, if no row is lost: {names}: workbench doctor {database} --repair")

@@ -179,7 +179,7 @@ def test_the_text_names_every_metric_and_its_context(database: Path) -> None:
         "alpha nominal",
         "AC1",
         "PABAK",
-        "said: ",
+        "labels: ",
         "Ceiling: ",
         "ann – bob",
         "Wilson by question",

@@ -56,7 +56,7 @@ def test_status(database: Path) -> None:
 def test_status_lists_open_work_with_its_commands(database: Path) -> None:
     briefing = document("status", database)["briefing"]
     assert {tuple(matter) for matter in briefing} == {("kind", "sentence", "about", "size", "screen", "command")}
-    assert [matter["kind"] for matter in briefing] == ["conflicts", "suspect-labels", "weakest-cell", "agreement"]
+    assert [matter["kind"] for matter in briefing] == ["conflicts", "weakest-cell", "agreement"]
     text = " ".join(run("status", database).stdout.split())
     for number, matter in enumerate(briefing, 1):
         command = [str(database) if word == "DB" else word for word in shlex.split(matter["command"])[1:]]

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from hashlib import blake2b
 from math import ceil
 from sys import intern
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from msgspec import UNSET
 
@@ -33,10 +33,6 @@ from workbench.measuring.records.curation import (
     Scope,
 )
 from workbench.measuring.store import curation
-
-if TYPE_CHECKING:
-    pass
-
 
 # -- A question's text as tokens, which are independent of spelling but keep the meaning.
 

@@ -124,19 +124,20 @@ class ImportScreen(VerbFormScreen):
     def entered(self, field: OptionField) -> None:
         if not self._field(_FILE).value:
             self.show_error(OptionError(_FILE, "Name a file."))
-        elif self.look is None or not self._is_previewed:
-            self._read_typed()
-        else:
+        elif self._is_read:
             self.focus_next()
+        else:
+            self._read_typed()
 
     @on(OptionField.Left)
     def _left(self, event: OptionField.Left) -> None:
-        if event.field.option == _FILE and event.field.value and self.is_current and not self._is_previewed:
+        name = event.field.value
+        if event.field.option == _FILE and name and self.is_current and Path(name).expanduser() != self._path:
             self._read_typed()
 
     @property
-    def _is_previewed(self) -> bool:
-        return Path(self._field(_FILE).value).expanduser() == self._path
+    def _is_read(self) -> bool:
+        return self.look is not None and Path(self._field(_FILE).value).expanduser() == self._path
 
     def _read_typed(self) -> None:
         name = self._field(_FILE).value
@@ -310,8 +311,8 @@ class ImportScreen(VerbFormScreen):
     def action_run(self) -> None:
         if self.is_at_work:
             return
-        if self._field(_FILE).value and not self._is_previewed:
-            # Nothing is imported that was not previewed.
+        if self._field(_FILE).value and not self._is_read:
+            # Nothing is imported before its columns are shown.
             self._read_typed()
             return
         self.complain("")

@@ -23,7 +23,13 @@ def test_kills_at_every_stage_end_in_the_same_bytes(tmp_path: Path, seed: int) -
             prepare(folder, server.url)
         for name, arguments in stages(server.url).items():
             took = run(expected, arguments)
-            killed[name] = sum(kill_during(broken, arguments, took * chance.uniform(0.15, 0.8)) for _ in range(4))
+            killed[name] = 0
+            for _ in range(4):
+                if kill_during(broken, arguments, took * chance.uniform(0.15, 0.8)):
+                    killed[name] += 1
+                else:
+                    # The machine was busy when the time was taken.
+                    took /= 2
             run(broken, arguments)
     assert min(killed.values()) >= 1, killed
     assert outcome(broken) == outcome(expected)

@@ -320,7 +320,7 @@ async def test_export_of_a_list_uses_its_conditions(project: Project) -> None:
         await press(pilot, "e")
         menu = app.screen
         assert isinstance(menu, ChoiceMenu)
-        place = [choice.value for choice in menu.listed].index("Export the items whole …")
+        place = [str(choice.text) for choice in menu.listed].index("Export the items whole …")
         menu.query_one(OptionList).highlighted = place
         await press(pilot, "enter")
         assert app.screen.query_one("#option-where", OptionField).value == "type=A"

@@ -15,7 +15,7 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections import OrderedDict, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, wait
 from itertools import islice
 from typing import Any, Final, Generic, Literal, TypeVar
@@ -194,17 +194,24 @@ class LocalExecutor(QueueExecutor[_WaitingTask]):
         self._put(_WaitingTask(WorkerTask(items, first=True), Pending(), answer))
         return answer
 
-    def answers(self, items: Iterable[VerifierInput]) -> Iterator[tuple[VerifierInput, FirstAnswer]]:
+    def answers(
+        self, items: Iterable[VerifierInput], has_room: Callable[[], bool] = lambda: True
+    ) -> Iterator[tuple[VerifierInput, FirstAnswer]]:
         """Yield each item with the first stage's answer, in no particular order.
 
         Workers help once they are ready, or once this process has judged `MIN_ITEMS_FOR_HELPERS` items, which starts
         them. If one ends, the caller judges its batch.
+
+        Args:
+            has_room: Whether items may be read while workers judge others.
         """
         left, sent = iter(items), deque[tuple[list[VerifierInput], Future[list[FirstAnswer]]]]()
         while True:
             before, helped = self._read, self._read >= MIN_ITEMS_FOR_HELPERS or self.state == "ready"
+            own: Iterable[VerifierInput] = ()
             # Without helpers the caller requests an item only when it has answered the one before.
-            own: Iterable[VerifierInput] = _next_batch(left) if helped and self._helpers else islice(left, BATCH_ITEMS)
+            if room := not sent or has_room():
+                own = _next_batch(left) if helped and self._helpers else islice(left, BATCH_ITEMS)
             while own and helped and self._wants_help(len(sent)) and (batch := _next_batch(left)):
                 sent.append((batch, self.elsewhere(batch)))
             if not own and sent and sent[-1][1].cancel():
@@ -216,7 +223,7 @@ class LocalExecutor(QueueExecutor[_WaitingTask]):
                     yield from zip(batch, answer.result(), strict=True)
                 except (VerifierError, ExecutorClosed):
                     yield from self._judge_here(batch)
-            if self._read == before and not sent:
+            if room and self._read == before and not sent:
                 return
 
     def judge(self, items: Sequence[VerifierInput], deadline: float | None = None) -> list[Verdict]:

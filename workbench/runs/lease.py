@@ -162,7 +162,7 @@ def ensure_runner(database: Database) -> None:
     """Start a runner unless one is alive; to be called after the run was queued.
 
     Raises:
-        RunError: The runner doesn't start.
+        RunError: The runner doesn't start; one that dies at its work is for `wait` to replace.
     """
     if is_alive(database.path):
         return
@@ -172,7 +172,7 @@ def ensure_runner(database: Database) -> None:
     patience = time.monotonic() + _START_S
     while not is_alive(database.path):
         if process.returncode is not None:
-            if process.returncode == 0:
+            if process.returncode == 0 or look(database.path)[0].pid == process.pid:
                 return
             raise RunError(
                 f"The background runner ended with exit code {process.returncode}: {_last_line(database.path)}",

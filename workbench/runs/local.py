@@ -88,7 +88,7 @@ def judge_locally(
     judge = cast("Verifier", verifier)
     with LocalExecutor(judge, spec, workers) as executor:
         run = _LocalRun(executor, sink, has_room)
-        for item, answer in executor.answers(_items_in(chunks, sink)):
+        for item, answer in executor.answers(_items_in(chunks, sink), run.has_room):
             run.take(item, answer)
         run.finish()
 
@@ -131,10 +131,12 @@ class _LocalRun:
     def _is_full(self) -> bool:
         if self._count >= MAX_WAITING_ITEMS or self._characters >= MAX_WAITING_CHARACTERS:
             return True
-        if self._has_room():
-            return False
-        self._store()
-        return self._count > 0 and not self._has_room()
+        return not self.has_room() and self._count > 0
+
+    def has_room(self) -> bool:
+        if not self._has_room():
+            self._store()
+        return self._has_room()
 
     def _collect(self, timeout: float) -> None:
         """Collect the workers' verdicts.

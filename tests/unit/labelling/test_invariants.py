@@ -285,3 +285,21 @@ def test_invariants_hold_in_short_histories(templates: list[Path]) -> None:
 @pytest.mark.timeout(3_600)
 def test_invariants_hold_in_long_histories(templates: list[Path]) -> None:
     run(templates, examples=1_500, steps=60)
+
+
+@pytest.mark.parametrize("number", range(TEMPLATES))
+def test_a_check_edited_in_another_database_stays_a_check(templates: list[Path], tmp_path: Path, number: int) -> None:
+    """Its slot comes along; as a label in one database and a check in another, the order of merges would matter."""
+    replicas = [Replica(templates[number], tmp_path / f"{place}.db") for place in range(3)]
+    own = "FROM label_events WHERE annotator_id = (SELECT id FROM annotators WHERE name = 'bob')"
+    while (item := replicas[0].desk("bob").next()) is not None:
+        replicas[0].desk("bob").submit(item, answer("correct", "A1" if item.asks_type else None))
+    merge(replicas[1].project, replicas[0].copied(), whole=True)
+    desk = replicas[1].desk("bob")
+    for (completion,) in replicas[1].rows(f"SELECT DISTINCT subject {own} AND kind = 'check' AND task = 'correctness'"):
+        desk.submit(desk.open(completion), answer("unsuitable"))
+    kinds = replicas[1].rows(f"SELECT DISTINCT kind {own} AND verdict = 'unsuitable'")
+    assert set(kinds) <= {("check",), ("repeat",)}
+    assert len({said for order in ORDERS for said in merged(tmp_path, replicas, order)}) == 1
+    for replica in replicas:
+        replica.close()

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from workbench.core.database.looking import readable
 from workbench.core.database.selection import VISIBLE, VISIBLE_QUESTION
 from workbench.core.label import LabelEvent, Task
+from workbench.labelling.store import assignments
 
 TABLES = (
     *("datasets", "questions", "question_text", "completions", "completion_text"),
@@ -164,10 +165,14 @@ def settle_slots(connection: sqlite3.Connection, task: Task, subject: int, label
 
 
 def settle_own_slots(connection: sqlite3.Connection, answers: Iterable[LabelEvent]) -> None:
-    """Mark the check and repeat slots of these answers as done.
+    """Mark the check and repeat slots of these answers as done; without a slot, the edit of a check would be a label.
 
     A check belongs to no round; a repeat of an earlier round doesn't fill a repeat slot of the next one.
     """
+    for one in answers:
+        place = one.task, one.subject, one.annotator
+        if one.kind == "check" and not assignments.has_own(connection, "check", *place):
+            assignments.open_own(connection, "check", *place, one.created_at)
     connection.executemany(
         "UPDATE assignments SET state = 'done', annotator_id = slot, expires_at = NULL WHERE task = ? AND subject = ? "
         "AND slot = ? AND purpose = ? AND (purpose = 'check' OR round = ?) AND state <> 'past'",

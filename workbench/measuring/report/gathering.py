@@ -66,7 +66,7 @@ from workbench.measuring.report.people import (
     people_section,
     provenance_section,
 )
-from workbench.measuring.report.pictures import make_folder, pictures, write_pictures
+from workbench.measuring.report.pictures import pictures, write_plots
 from workbench.measuring.reviewing.triage import cause_lines
 from workbench.measuring.store import overview
 from workbench.measuring.testing import suite_figures
@@ -476,11 +476,10 @@ def write_report(
         project.database.require_other(path)
     if figures is not None:
         require_matplotlib()
-        make_folder(figures)
     with ExitStack() as stack:
         file = None if path is None else stack.enter_context(new_file(path, force=force))
         stack.enter_context(step("counting"))
         found = contents()
         size = None if file is None else file.write(_WRITERS[format](report_document(found, more)).encode())
-        drawn = [] if figures is None else write_pictures(figures, pictures(found), force=force)
+        drawn = [] if figures is None else write_plots(figures, pictures(found), force=force)
         return WrittenReport(size, drawn)

@@ -39,29 +39,20 @@ def pictures(contents: Contents) -> Iterator[tuple[str, Picture]]:
             yield f"calibration-{name}", calibration_plot(found)
 
 
-def make_folder(folder: Path) -> None:
-    """Make the folder of pictures if it doesn't exist.
-
-    Raises:
-        FormatError: The folder can't be created.
-    """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FormatError(f"{folder}: {error.strerror}.", "Name another folder.") from error
-
-
 def write_plots(folder: Path, drawn: Iterable[tuple[str, Picture]], *, force: bool) -> list[Path]:
     """Write plots in every format to a folder, which is created unless there are no plots, and return the paths.
 
     Raises:
         UsageError: matplotlib is not installed.
-        FormatError: One of the files exists and ``force`` is not set, or can't be written.
+        FormatError: One of the files exists and ``force`` is not set, or the folder or a file can't be written.
     """
     require_matplotlib()
     plots = list(drawn)
-    if plots:
-        make_folder(folder)
+    try:
+        if plots:
+            folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FormatError(f"{folder}: {error.strerror}.", "Name another folder.") from error
     return write_pictures(folder, plots, force=force)
 
 

@@ -58,7 +58,7 @@ _BETWEEN_ENDS = frozenset("d\\- \t\n\r\f\v$;,*&~\u3000\xa0")
 """Characters that may end a separator of options."""
 _SEEN = 200
 _SPLIT = re.compile(r"(?:[\s,;&()、，和及]|\\&|\band\b)+")
-_LABELLED = re.compile(r"(?:[(\[]([A-Za-z])[)\]]|([A-Za-z])\s*[.:)、．：])\s*\S.*", re.DOTALL)
+_LABELLED = re.compile(r"(?:[(\[]([A-Za-z])[)\]]|([A-Z]|[a-z](?!\.\w))\s*[.:)、．：])\s*\S.*", re.DOTALL)
 _NUMBER_AND_TEXT = re.compile(r"\(?(\d{1,2})\s?[.:)]\s*(.*\d.*)")
 _EACH_LABELLED = re.compile(r"(?:^|[,;]\s*|\band\s+)\(?([A-Z])\s*[.:)]\)?\s*(?=\S)")
 _A_LABEL = re.compile(r"(?<![A-Za-z\\])(?:[A-Z]|[A-Z]{2,8}|[ivx]{1,4})(?![A-Za-z])|[①-⑩]|\\text\w*\{[^}]{0,9}[A-Z]")

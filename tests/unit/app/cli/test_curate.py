@@ -92,7 +92,6 @@ def test_tables_are_for_reading(call: Call) -> None:
         pytest.param(("exclude", "--list", "--undo"), "Give one of", id="two verbs"),
         pytest.param(("exclude", "nobody", "--reason", "proof"), "no question 'nobody'", id="unknown"),
         pytest.param(("exclude", "sq-01", "--reason", "other"), "note", id="no note"),
-        pytest.param(("duplicates", "--model", "m", "--local", "n"), "Give one of", id="two models"),
         pytest.param(("duplicates", "--source", "nowhere"), "There are no questions of that", id="no source"),
         pytest.param(("types", "--list"), "No model has proposed", id="no proposals"),
         pytest.param(("types", "--set", "sq-01"), "KEY=VALUE", id="no pair"),

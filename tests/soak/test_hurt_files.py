@@ -8,7 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -83,8 +83,8 @@ def test_kill_leaves_an_intact_database_or_none(tmp_path: Path, verb: str) -> No
     words = {"rescue": ["rescue", path, out], "repair": ["doctor", path, "--repair"]}[verb]
     command = [sys.executable, "-m", "workbench", *map(str, words)]
     draw = random.Random(verb)
-    ended = 0
-    for _ in range(KILLS):
+    ended, took = 0, 2.0
+    for number in range(KILLS):
         for file in tmp_path.iterdir():
             # The next command sweeps the partial files of a killed one.
             if file.is_file() and not file.name.startswith("."):
@@ -94,7 +94,11 @@ def test_kill_leaves_an_intact_database_or_none(tmp_path: Path, verb: str) -> No
         else:
             path.write_bytes(whole.read_bytes())
         with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as running:
-            time.sleep(draw.uniform(0.2, 2.5))
+            began = time.monotonic()
+            with suppress(subprocess.TimeoutExpired):
+                # The first run shows how long one takes.
+                running.wait(None if number == 0 else draw.uniform(0.1, 1.2) * took)
+            took = took if number else time.monotonic() - began
             ended += running.poll() is not None
             running.send_signal(signal.SIGKILL)
         if out.exists():

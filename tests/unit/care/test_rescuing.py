@@ -68,6 +68,21 @@ def test_every_readable_label_is_rescued(rich: Path, tmp_path: Path, kind: Any) 
     assert {finding.name for finding in diagnosis(tmp_path / "out.db") if not finding.ok} == set()
 
 
+def test_an_id_beyond_the_size_of_the_file_does_not_keep_rescue_busy(rich: Path, tmp_path: Path) -> None:
+    """Rows of a damaged table are read by id; one that damage has made huge must not be counted up to."""
+    labels, path = table(rich, "label_events"), Path(copy(rich, tmp_path / "p.db"))
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("CREATE TEMP TABLE one AS SELECT * FROM label_events LIMIT 1")
+        connection.execute(f"UPDATE one SET id = {2**50}, uuid = 'far'")
+        connection.execute("INSERT INTO label_events SELECT * FROM one")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    own = sorted(page for page, name in owners(path).items() if name == "label_events")
+    hurt(path, tmp_path / "hurt.db", own[3], KINDS[3], 1)
+    rescue(tmp_path / "hurt.db", tmp_path / "out.db")
+    back = table(tmp_path / "out.db", "label_events")
+    assert readable(tmp_path / "hurt.db", "label_events", labels).keys() <= back.keys()
+
+
 @pytest.mark.soak
 def test_the_last_row_before_the_damage_is_rescued(rich: Path, tmp_path: Path) -> None:
     labels, pages = table(rich, "label_events"), owners(rich)

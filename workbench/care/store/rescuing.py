@@ -29,6 +29,7 @@ _DERIVED: Final = frozenset({"task_states", "item_states", "changes"})
 """Tables that can be derived, describe the file itself, or are recomputed: losing them loses nothing."""
 _IDS_BEYOND: Final = 100_000
 """Row ids tried after the last known one."""
+_MIN_ROW_BYTES: Final = 16
 
 
 class TableShape(NamedTuple):
@@ -111,7 +112,10 @@ def _each(source: Connection, asked: str) -> Iterator[tuple[Any, ...]]:
 
 def _rows_by_id(source: Connection, table: str, asked: str, last: int) -> Iterator[list[Value]]:
     with suppress(sqlite3.DatabaseError):
-        last = max(last, *source.execute(f'SELECT max(rowid) FROM "{table}"').fetchone())
+        asked_room = f"SELECT page_count * page_size / {_MIN_ROW_BYTES} FROM pragma_page_count, pragma_page_size"
+        (room,) = source.execute(asked_room).fetchone()
+        # A damaged id may be any number, even one of more rows than the file has room for.
+        last = max(last, min(room, *source.execute(f'SELECT coalesce(max(rowid), 0) FROM "{table}"').fetchone()))
     number = 0
     while number <= last + _IDS_BEYOND:
         number += 1

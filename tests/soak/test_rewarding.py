@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
+import psutil
 import pytest
 
 from tests.rewarding import Launched, launched
@@ -26,6 +27,14 @@ KILLS = 5
 def require_all_right(counts: Counter[str], requests: int) -> None:
     assert [counts[kind] for kind in ("wrong", "missing", "crossed")] == [0, 0, 0]
     assert counts["answers"] > requests * 0.9
+
+
+def kill_all(server: Launched) -> None:
+    """Kill the server with its processes: those that outlive it would answer what they have accepted."""
+    first = psutil.Process(server.process.pid)
+    for process in [first, *first.children(recursive=True)]:
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
 
 
 @pytest.mark.soak
@@ -57,7 +66,7 @@ def test_killed_and_restarted_server_loses_nothing(tmp_path: Path) -> None:
             for turn in range(1, KILLS + 1):
                 while load.tally.counts["answers"] < turn * requests // (KILLS + 1):
                     await asyncio.sleep(0.01)
-                living.process.kill()
+                kill_all(living)
                 again = launched(tmp_path, "--port", server.port)
                 living = await asyncio.to_thread(servers.enter_context, again)
             return living

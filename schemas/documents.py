@@ -38,7 +38,7 @@ from workbench.core.status import Status
 from workbench.core.taxonomy import TypeSuggestion
 from workbench.data.records import DuplicateReport, EmbeddingLine, RemainingProblem
 from workbench.interchange.judging_files import JudgedFiles
-from workbench.interchange.records import ExportReport, MergedRuns, PairLine, Restored, SftLine
+from workbench.interchange.records import ExportReport, PairLine, Restored, SftLine
 from workbench.labelling.checks import CheckInfo, CheckLine, CheckScore
 from workbench.measuring.calibrating import CalibrationReport
 from workbench.measuring.costs import CostReport
@@ -220,7 +220,6 @@ DOCUMENTS: dict[str, tuple[type, str]] = {
     "reward-health": (RewardHealth, "The answer of `GET /health`."),
     "reward-refusal": (RewardRefusal, "The answer of the reward server to a request that is not taken."),
     "judged-files": (JudgedFiles, "`workbench judge-file --json`."),
-    "merged-runs": (MergedRuns, "One element of `workbench merge DB OTHER --runs --json`."),
     "run": (RunInfo, "One element of `workbench runs list --json`."),
 }
 """File name in schemas/ -> (record, title)."""

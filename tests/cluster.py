@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
+import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,6 +18,21 @@ ROOT: Final = Path(__file__).resolve().parents[1]
 SMALL: Final = {"include_dashboard": False, "object_store_memory": 80_000_000}
 """Options that switch off reporting and keep the object store small."""
 _ACTORS: Final = ("ray::ReadingNode", "ray::SandboxNode")
+_RUN: Final = "JOIN runs AS r ON r.id = x.run_id JOIN verifiers AS v ON v.id = r.verifier_id"
+_OF_RUNS: Final = (
+    "SELECT v.name, v.kind, v.config, v.config_hash, r.version, r.selection, r.state, r.items FROM runs AS r "
+    "JOIN verifiers AS v ON v.id = r.verifier_id ORDER BY 1",
+    f"SELECT v.name, completion_id, sample, outcome, score, reason FROM verdicts AS x {_RUN} ORDER BY 1, 2, 3",
+    "SELECT v.name, completion_id, sample, reference_final, candidate_final, span_start, span_end, detail, rule, "
+    f"reference_start, reference_end FROM verdict_evidence AS x {_RUN} ORDER BY 1, 2, 3",
+    f"SELECT v.name, completion_id, suite, outcomes, isolation, forgeable, failures FROM test_results AS x {_RUN} "
+    "ORDER BY 1, 2, 3",
+    f"SELECT v.name, completion_id, trace FROM verdict_traces AS x {_RUN} ORDER BY 1, 2",
+    f"SELECT v.name, completion_id, position, q.body, y.body, step, role, reused FROM verdict_calls AS x {_RUN} "
+    "JOIN responses AS y ON y.id = x.response_id JOIN requests AS q ON q.id = y.request_id ORDER BY 1, 2, 3",
+    f"SELECT v.name, x.completion_id, x.key, x.state FROM attempts AS x {_RUN} ORDER BY 1, 2, 3",
+    f"SELECT v.name, document FROM provenance AS x {_RUN} ORDER BY 1",
+)
 
 
 class Nodes:
@@ -96,3 +113,10 @@ def cluster(count: int = 2) -> Iterator[Nodes]:
             yield Nodes(ray_cluster, count)
         finally:
             ray_cluster.shutdown()  # type: ignore[no-untyped-call,unused-ignore]
+
+
+def dump(path: Path) -> list[tuple[Any, ...]]:
+    """Return the rows of all runs except times; addresses of objects are removed, since they differ by process."""
+    with closing(sqlite3.connect(path)) as connection:
+        found = [row for query in _OF_RUNS for row in connection.execute(query)]
+    return [tuple(re.sub("0x[0-9a-f]+", "0x", one) if isinstance(one, str) else one for one in row) for row in found]

@@ -88,7 +88,6 @@ COMMANDS: dict[str, str] = {
     "bundle": "bundle DB FILE.db --for amira",
     "bundle recall": "bundle DB FILE.db --for amira ; bundle DB --for amira --recall",
     "merge": "merge DB IN/other.db --whole",
-    "merge runs": "runs DB delete 2 --yes ; runs DB pause 5 ; merge DB IN/other.db --runs",
     "judge-file": "judge-file IN/more.jsonl FILE.jsonl --verifier exact",
     "backup": "backup DB FILE.db",
     "backup discard": "backup POOL FILE.db ; backup DB FILE.db --force --discard",
@@ -208,9 +207,6 @@ READS: dict[str, str] = {
     "what-if": "what-if JUDGED one --parser verifybench@2",
 }
 """Commands that only read, or only report an error: they must not write anything."""
-
-IN_PARTS = ("merge runs",)
-"""Commands that store their work in parts: stored parts remain, and the same command continues."""
 
 ELSEWHERE = dict.fromkeys(
     ("open", "serve", "reward-server", "replay"), "goes on until it is ended; see the tests of each"

@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 
 from tests.helpers import merge
 from workbench.core.project import opened_project
-from workbench.interchange.merging import merge_runs
 from workbench.labelling.bundling import bundle
 
 
@@ -83,12 +82,7 @@ def _merge(database: str, file: str) -> None:
         merge(project, Path(file))
 
 
-def _merge_runs(database: str, file: str) -> None:
-    with opened_project(database) as project:
-        merge_runs(project, [Path(file)])
-
-
-VERBS: dict[str, Callable[..., None]] = {"bundle": _bundle, "merge": _merge, "merge runs": _merge_runs}
+VERBS: dict[str, Callable[..., None]] = {"bundle": _bundle, "merge": _merge}
 
 
 def _child(verb: str, arguments: list[str], step: int, moment: float, reader: int) -> None:

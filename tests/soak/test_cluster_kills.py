@@ -19,11 +19,10 @@ from pathlib import Path
 import pytest
 
 from tests.background import runner_pid
-from tests.cluster import ROOT, Nodes, cluster
+from tests.cluster import ROOT, Nodes, cluster, dump
 from tests.coding import ran
 from tests.evolving_served import need_a_sandbox
 from tests.helpers import make_project
-from tests.unit.interchange.test_merging import dump
 from tests.unit.runs.test_cluster import rows
 from workbench.core.project import Project, open_project
 from workbench.interchange.importing import import_files, plan_import

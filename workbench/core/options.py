@@ -35,7 +35,7 @@ from msgspec import NODEFAULT, Meta, Struct, structs
 
 from workbench.core.errors import UsageError, opt
 from workbench.core.label import coordinator_name
-from workbench.core.selection import FIELDS, Selection, Shard, selection_of
+from workbench.core.selection import FIELDS, Selection, selection_of
 from workbench.core.text.inert import inert
 from workbench.core.verdict import PROTOCOL, GoldChoice, Protocol3
 
@@ -177,16 +177,6 @@ Protocol = Annotated[
 ]
 Run = Annotated[Whole | None, option("Use the run with this number.  [default: the newest complete run]")]
 Limit = Annotated[Whole | None, option("Maximum number of items.")]
-InShard = Annotated[
-    Shard | None,
-    option(
-        "Process only shard I of N, for N machines with the same data; questions are divided by content. "
-        "Merge the runs afterwards.",
-        "--shard",
-        metavar="I/N",
-        read=Shard.parse,
-    ),
-]
 FirstItems = Annotated[Whole | None, option("Maximum number of items; the first ones are used.", "--limit")]
 Drawn = Annotated[Whole | None, option("Maximum number of items, drawn at random.", "--limit")]
 Seed = Annotated[

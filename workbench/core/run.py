@@ -161,7 +161,6 @@ class RunInfo(Struct, frozen=True, kw_only=True):
     Attributes:
         verifier: The verifier's name.
         selection: The items that were requested last, in words.
-        shard: The shard of the items that was requested last, such as ``"1/3"``; None for all items.
         request: A user's request to the runner that is still pending.
         items: Number of verdicts of the complete run.
         done: Number of stored verdicts.
@@ -198,7 +197,6 @@ class RunInfo(Struct, frozen=True, kw_only=True):
     kind: str
     version: str
     selection: str
-    shard: str | None = None
     state: RunState
     request: Request | None
     items: int

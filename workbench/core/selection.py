@@ -30,7 +30,6 @@ FIELDS = (
     "question_id",
     "completion_id",
     "set",
-    "shard",
     "verdict",
 )
 """Fields of ``--where``; ``verdict:NAME`` and ``column:NAME`` are added to them. ``verdict`` alone refers to every
@@ -38,9 +37,6 @@ verifier that a command names, or else to the only one; see `Selection.judged_by
 """
 COLUMN: Final = "column:"
 """Prefix of a field that is an extra column of the imported file."""
-MOST_SHARES: Final = 1_000
-"""Maximum number of shards that items can be divided into."""
-_SHARD: Final = re.compile(r"(?P<place>[0-9]{1,4})/(?P<of>[0-9]{1,4})")
 _CONDITION = re.compile(r"^(?P<field>[a-z_]+(?::[^=!<>]+)?)(?P<operator>!=|=|<|>)(?P<value>.*)$", re.DOTALL)
 
 
@@ -55,41 +51,6 @@ class Condition(Struct, frozen=True, order=True):
         return f"{self.field}{self.operator}{self.value}"
 
 
-class Shard(Struct, frozen=True):
-    """One of N shards of the questions, written ``2/3``. A question's content decides its shard; its completions go
-    with it.
-
-    The same data has the same shards on every machine, in any order of import.
-
-    Attributes:
-        place: The shard's number, from 1.
-        of: Number of shards.
-    """
-
-    place: int
-    of: int
-
-    @classmethod
-    def parse(cls, text: str) -> Shard:
-        """Parse ``I/N``, such as ``2/3``.
-
-        Raises:
-            UsageError: The text has another form, or the shard does not exist.
-        """
-        match = _SHARD.fullmatch(text)
-        if match is None:
-            raise UsageError(
-                f"{text!r} is not a valid shard.", "Write the shard's number and the number of shards, such as 2/3."
-            )
-        found = cls(int(match["place"]), int(match["of"]))
-        if not 1 <= found.place <= found.of <= MOST_SHARES:
-            raise UsageError(f"There is no shard {text}.", f"Shards are numbered from 1, up to {MOST_SHARES:,}.")
-        return found
-
-    def __str__(self) -> str:
-        return f"{self.place}/{self.of}"
-
-
 class Selection(Struct, frozen=True):
     """A selection of items: those that meet all conditions; if ``limit`` is set, at most so many in the order of
     import.
@@ -101,21 +62,6 @@ class Selection(Struct, frozen=True):
     @property
     def unlimited(self) -> Selection:
         return Selection(self.conditions)
-
-    @property
-    def shard(self) -> Shard | None:
-        found = [one.value for one in self.conditions if _is_shard_condition(one)]
-        return Shard.parse(found[0]) if found else None
-
-    def in_shard(self, shard: Shard | None) -> Selection:
-        """Return the selection restricted to a shard; unchanged for None."""
-        if shard is None:
-            return self
-        return Selection((*self.conditions, Condition("shard", "=", str(shard))), self.limit)
-
-    @property
-    def without_shard(self) -> Selection:
-        return Selection(tuple(one for one in self.conditions if not _is_shard_condition(one)), self.limit)
 
     def __str__(self) -> str:
         words = [str(condition) for condition in self.conditions]
@@ -142,10 +88,6 @@ class Selection(Struct, frozen=True):
             for condition in self.conditions
         )
         return Selection(tuple(chain.from_iterable(conditions)), self.limit)
-
-
-def _is_shard_condition(condition: Condition) -> bool:
-    return condition.field == "shard" and condition.operator == "="
 
 
 def parse_condition(text: str) -> Condition:

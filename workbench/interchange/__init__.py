@@ -5,7 +5,5 @@ and archives. training_files: files for training.
 
 judging_files, row_files: files judged without a database.
 
-merging: runs and evolutions of other machines.
-
-records: lines of files, and reports. store: rows of an archive, and of another database.
+records: lines of files, and reports. store: rows of an archive.
 """

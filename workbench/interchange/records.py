@@ -1,9 +1,8 @@
-"""Lines and reports of exports, archives and merges."""
+"""Lines and reports of exports and archives."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final, Literal
+from typing import Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
@@ -168,88 +167,3 @@ class ExportReport(Struct, frozen=True, kw_only=True):
     sft: SftReport | UnsetType = UNSET
     pairs: PairsReport | UnsetType = UNSET
     archive: ArchiveWritten | UnsetType = UNSET
-
-
-# -- The report on merging runs of other databases.
-
-
-NAMED: Final = 1_000
-"""Maximum number of items that a report names; all are counted."""
-
-
-class MergedItem(Struct, frozen=True, kw_only=True):
-    """An item whose verdict was not merged, and why.
-
-    Attributes:
-        of: The name of the verifier.
-        completion_id: The completion's own id.
-    """
-
-    of: str
-    dataset: str
-    question_id: str
-    completion_id: str | None
-    why: str
-
-
-class MergedRun(Struct, kw_only=True):
-    """The merged and rejected verdicts of one run.
-
-    Attributes:
-        verifier: The verifier's name.
-        shard: The shard of items that it was limited to; None if it was not.
-        run: The run's number here; None if nothing of it was merged.
-        refused: Why nothing was merged; empty otherwise.
-        taken: Number of verdicts that are new here.
-        unchanged: Number of verdicts that already existed here.
-        conflicting: Number of verdicts that differ from those here, which are kept.
-        left_out: Number of verdicts on items that don't exist here, or that differ here.
-        judged: Number of items requested for the run that have a verdict here now.
-        items: Number of items requested for the run.
-        selection: A description of the requested items.
-    """
-
-    verifier: str
-    version: str
-    shard: str | None = None
-    run: int | None = None
-    refused: str = ""
-    taken: int = 0
-    unchanged: int = 0
-    conflicting: int = 0
-    left_out: int = 0
-    judged: int | None = None
-    items: int | None = None
-    selection: str | None = None
-
-
-class MergedRuns(Struct, kw_only=True):
-    """The result of merging runs; one element of ``workbench merge DB OTHER --runs --json``.
-
-    Attributes:
-        file: The other database.
-        not_read: Why nothing of the file was merged; empty otherwise.
-        reasons: Number of verdicts that were not merged, by reason.
-        items: The first of the items that were not merged.
-        skipped: Number of runs that can't be merged, by kind: runs of generated texts, and of imported verdicts.
-    """
-
-    file: str
-    not_read: str = ""
-    runs: list[MergedRun] = []
-    reasons: dict[str, int] = {}
-    items: list[MergedItem] = []
-    skipped: dict[str, int] = {}
-
-    @property
-    def is_whole(self) -> bool:
-        return not (self.not_read or self.reasons or any(run.refused for run in self.runs))
-
-    def add_left_out(self, of: str, place: Sequence[str | None], why: str) -> None:
-        """Record what was not merged; ``place`` has the names of its data set, question and completion."""
-        self.reasons[why] = self.reasons.get(why, 0) + 1
-        if len(self.items) < NAMED:
-            dataset, question, completion = place
-            self.items.append(
-                MergedItem(of=of, dataset=str(dataset), question_id=str(question), completion_id=completion, why=why)
-            )

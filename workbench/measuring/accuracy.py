@@ -29,7 +29,6 @@ from workbench.measuring.entries import (
 )
 from workbench.measuring.notes import notes_for
 from workbench.measuring.store import curation
-from workbench.runs.store import runs
 from workbench.runs.store.settled import shown_items
 from workbench.statistics.records.agreement import Ceiling
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow, AverageRow, BestAt, NoisyRow, TransferRow
@@ -165,9 +164,8 @@ def accuracy(
         report = structs.replace(report, label_noise=_without_noise(report, ceilings))
     if not notes:
         return report
-    shares = runs.shards_by_verifier(reader, [entry.run for entry in entries.verifiers if entry.run is not None])
     untyped = partial(curation.untyped, reader)
-    return structs.replace(report, notes=notes_for(report, entries, ceilings, untyped, shown_items(reader), shares))
+    return structs.replace(report, notes=notes_for(report, entries, ceilings, untyped, shown_items(reader)))
 
 
 def _accuracy_report(entries: Entries, gold: dict[str, int], seed: int | None) -> AccuracyReport:

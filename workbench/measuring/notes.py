@@ -47,14 +47,12 @@ def notes_for(
     ceilings: Sequence[Ceiling],
     known: Callable[[Sequence[int]], Untyped],
     shown: Mapping[str, Sequence[int]],
-    shares: Mapping[str, str],
 ) -> tuple[str, ...]:
     """Return the notes on a report.
 
     Args:
         known: Returns details of the untyped questions among some items; called only if the report has untyped items.
         shown: Verifier -> row ids of items shown to it as examples.
-        shares: Verifier whose run was limited to a share of the items -> that share.
     """
     everything = [row for row in report.rows if row.group is None]
     verifiers = [row for row in everything if row.kind == "verifier" and row.n]
@@ -69,7 +67,6 @@ def notes_for(
         *_detectable_notes(verifiers, entries),
         *cells_in_words(report),
         *_ceiling_notes(ceilings, verifiers),
-        *_partial_run_notes(verifiers, shares),
         *_coverage_notes(verifiers, report, entries),
         *_example_notes(verifiers, entries, shown),
         *_too_few_notes(report.rows),
@@ -205,12 +202,6 @@ def _ceiling_notes(ceilings: Sequence[Ceiling], verifiers: Sequence[AccuracyRow]
     for found in ceilings:
         at = [row.verifier for row in verifiers if row.accuracy is not None and row.accuracy >= found.highest_ci[0]]
         yield ceiling_in_words(found) + (f" So high: {_names_text(at)}." if at else "")
-
-
-def _partial_run_notes(verifiers: Sequence[AccuracyRow], shares: Mapping[str, str]) -> Iterator[str]:
-    for row in verifiers:
-        if row.verifier in shares:
-            yield f"The run of {row.verifier} is a part: it judges share {shares[row.verifier]} of the items."
 
 
 def _own_gold_notes(everything: Sequence[AccuracyRow], own: Mapping[str, int]) -> Iterator[str]:

@@ -327,10 +327,7 @@ def require_same_configuration(bound: ConfiguredVerifier, verifier: Identified) 
 def configuration_difference(bound: ConfiguredVerifier, verifier: Identified) -> str:
     if bound.kind != verifier.name:
         return f"it is {bound.kind}, not {verifier.name}"
-    return settings_difference(bound.config, verifier.config())
-
-
-def settings_difference(before: Mapping[str, object], after: Mapping[str, object]) -> str:
+    before, after = bound.config, verifier.config()
     keys = sorted(key for key in before.keys() | after.keys() if before.get(key) != after.get(key))
     return ", ".join(f"{key} is {_value_text(before.get(key))}, not {_value_text(after.get(key))}" for key in keys)
 

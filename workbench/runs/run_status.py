@@ -230,7 +230,6 @@ def _summary(project: Project, row: RunRow, runner: tuple[Notice, bool]) -> RunI
         verifier=row.verifier.name,
         kind=row.verifier.kind,
         selection=str(row.selection),
-        shard=None if row.selection.shard is None else str(row.selection.shard),
         done=done,
         pid=pid,
         heartbeat=None if pid is None else _timestamp(notice.heartbeat),

@@ -83,7 +83,7 @@ conditions = st.sampled_from(sorted(VALUES)).flatmap(
 
 
 def test_every_condition_field_is_covered() -> None:
-    asked_of_the_database = {"set", "shard", "verdict", "flagged"}
+    asked_of_the_database = {"set", "verdict", "flagged"}
     assert set(VALUES) == {*FIELDS, "verdict:v"} - asked_of_the_database
 
 

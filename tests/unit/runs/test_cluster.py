@@ -16,10 +16,9 @@ from typing import Any
 import pytest
 
 from tests.background import PATIENCE_S, runner_pid
-from tests.cluster import ROOT, Nodes, cluster
+from tests.cluster import ROOT, Nodes, cluster, dump
 from tests.coding import ran
 from tests.helpers import make_project
-from tests.unit.interchange.test_merging import dump
 from workbench.core.errors import RunError, UsageError
 from workbench.core.project import Project, open_project
 from workbench.core.run import RunInfo

@@ -90,6 +90,21 @@ def test_a_new_version_is_a_new_run(project: Project, monkeypatch: pytest.Monkey
     assert list(verdict_files.verdict_lines(project, "exact", new.run)) == []
 
 
+def test_a_run_on_a_field_of_an_earlier_version_is_started_again_on_other_items(project: Project) -> None:
+    info = start(project, "exact", selection=Selection((), 3))
+    wait(project, info.run)
+    with project.database.write() as connection:
+        old = '{"conditions":[{"field":"shard","operator":"=","value":"1/3"}],"limit":null}'
+        connection.execute("UPDATE runs SET selection = ?, state = 'paused' WHERE id = ?", (old, info.run))
+    assert run_info(project, info.run).selection == "shard=1/3"
+    with pytest.raises(UsageError, match="'shard'") as refused:
+        verifying.resume(project, info.run)
+    assert "verify DB VERIFIER" in refused.value.hint
+    again = start(project, "exact", selection=Selection((), 5))
+    assert (again.run, again.reused) == (info.run, 3)
+    assert wait(project, again.run).state == "complete"
+
+
 def test_verdicts_of_an_unknown_verifier_name_the_known_ones(project: Project) -> None:
     with pytest.raises(UsageError, match="'ghost'") as unknown:
         verdict_files.verdict_lines(project, "ghost")

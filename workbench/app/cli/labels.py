@@ -349,9 +349,6 @@ class MergeOptions(Options, frozen=True, kw_only=True):
     whole: Annotated[
         bool, option("Accept the labels of all people in the files; for databases of colleagues, not for bundles.")
     ] = False
-    runs: Annotated[bool, option("Merge verdicts and test outcomes, such as those of a shard, instead of labels.")] = (
-        False
-    )
 
 
 @verb
@@ -365,28 +362,12 @@ def merge_command(project: Project, options: MergeOptions) -> Output:
     The order doesn't matter, and merging a file twice changes nothing. Labels are matched to items by their ids and
     texts, and to people by name. Labels beyond an item's assigned number of annotators are kept, listed, and counted in
     agreement.
-
-    With --runs it merges verdicts of other machines on the same items, such as those of other shards (verify --shard),
-    if verifier, settings, version, texts and tests are the same. If a verdict differs from the one in DB, the
-    difference is reported, and the verdict in DB is kept.
     """
-    if options.runs:
-        return _merge_runs_output(project, options)
     from workbench.labelling.merging import merge_all, merge_reports
 
     reports = merge_all(project, options.others, whole=options.whole, tell=_say_trusted)
     refused = any(report.refused for report in reports)
     return Output(merge_reports(reports), lambda _: _print_reports(reports), code=REFUSED_SOME if refused else 0)
-
-
-def _merge_runs_output(project: Project, options: MergeOptions) -> Output:
-    from workbench.interchange.merging import merge_runs, report_lines
-
-    if options.whole:
-        raise click.UsageError("--whole merges labels, and --runs merges verdicts: use one after the other.")
-    reports = merge_runs(project, options.others)
-    code = 0 if all(report.is_whole for report in reports) else REFUSED_SOME
-    return Output(reports, lambda found: [line for report in found for line in report_lines(report)], code=code)
 
 
 def _say_trusted(file: Path, trusted: Trusted) -> None:

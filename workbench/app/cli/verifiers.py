@@ -31,7 +31,6 @@ from workbench.core.options import (
     Database,
     FirstItems,
     Force,
-    InShard,
     OnCluster,
     Options,
     Trust,
@@ -94,7 +93,6 @@ class VerifyOptions(Options, frozen=True, kw_only=True):
         str | None, option("Name for the verifier with these options.  [default: the verifier's own name]")
     ] = None
     where: Where = ()
-    shard: InShard = None
     limit: FirstItems = None
     workers: Workers = None
     retry_timeouts: Annotated[bool, option("Judge items again that timed out.")] = False
@@ -130,7 +128,7 @@ def verify_command(project: Project, options: VerifyOptions) -> Output:
     from workbench.runs.verifying import start
 
     began = time.monotonic()
-    selection = selection_of(options.where, options.limit).in_shard(options.shard)
+    selection = selection_of(options.where, options.limit)
     chosen = options.settings
     expected = estimate(project, options.verifier, chosen, options.name, selection, in_batches=options.batch)
     if expected is not None and expected.items:
@@ -300,8 +298,6 @@ def _show_run(info: RunInfo, costs: RunCosts, *, whole: bool) -> None:
 def _run_line(info: RunInfo) -> str:
     done = "writes texts" if info.writes else f"{info.done:,} of {info.items:,}"
     words = [f"run {info.run}", info.verifier, info.version, info.state, done]
-    if info.shard:
-        words.append(f"share {info.shard} of the items")
     if info.recorded:
         words.append("depends on recorded replies")
     if info.request:

@@ -12,7 +12,7 @@ from workbench.core.database import sets
 from workbench.core.database.events import FLAG_STANDS
 from workbench.core.errors import Command, UsageError, did_you_mean, nearest, opt
 from workbench.core.label import FLAG_STATES, Task
-from workbench.core.selection import COLUMN, LENGTH_BOUNDS, LENGTHS, UNKNOWN, Condition, Selection, Shard
+from workbench.core.selection import COLUMN, LENGTH_BOUNDS, LENGTHS, UNKNOWN, Condition, Selection
 from workbench.core.sets import SetName
 from workbench.core.taxonomy import SUBTYPES, TYPES, UNTYPED, parse_type, type_display
 from workbench.core.verdict import Outcome
@@ -404,8 +404,6 @@ def _compile(condition: Condition, *, walked: bool) -> tuple[str, list[object]]:
             raise UsageError(f"A set can't be compared with {condition.operator!r}.", "Write set=NAME or set!=NAME.")
         word = "" if condition.operator == "=" else "NOT "
         return f"{word}{sets.HOLDS}", sets.name_parameters(SetName.parse(condition.value))
-    if condition.field == "shard":
-        return _compile_shard(condition)
     if condition.field.startswith(COLUMN):
         name, operator = condition.field.removeprefix(COLUMN), _OPERATORS[condition.operator]
         if condition.operator in ("=", "!="):
@@ -419,28 +417,12 @@ def _compile(condition: Condition, *, walked: bool) -> tuple[str, list[object]]:
             ) from None
     if condition.field == "verdict":
         raise UsageError("A condition on verdicts needs the name of a verifier.", "Write verdict:NAME=…")
+    if condition.field not in COLUMNS:
+        # Runs of earlier versions may have stored it.
+        raise UsageError(
+            f"There is no field {condition.field!r} any more.", "Select others", Command("verify DB VERIFIER")
+        )
     return f"{COLUMNS[condition.field]} {_OPERATORS[condition.operator]} ?", [value_of(condition)]
-
-
-def _compile_shard(condition: Condition) -> tuple[str, list[object]]:
-    if condition.operator not in ("=", "!="):
-        raise UsageError(f"A shard can't be compared with {condition.operator!r}.", "Write shard=I/N or shard!=I/N.")
-    text, parameters = in_shard(Shard.parse(condition.value))
-    return (text if condition.operator == "=" else f"NOT ({text})"), parameters
-
-
-def in_shard(shard: Shard) -> tuple[str, list[object]]:
-    """Return an SQL condition that is true if a question ``q`` is in a shard. A shard is a range of content hashes,
-    which are uniformly distributed.
-    """
-    first = _hash_bound(shard.place - 1, shard.of)
-    if shard.place == shard.of:
-        return "q.hash >= ?", [first]
-    return "(q.hash >= ? AND q.hash < ?)", [first, _hash_bound(shard.place, shard.of)]
-
-
-def _hash_bound(place: int, of: int) -> bytes:
-    return ((place << 64) // of).to_bytes(8, "big")
 
 
 def value_of(condition: Condition) -> str:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import secrets
 import sqlite3
-from collections.abc import Sequence
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -71,15 +69,10 @@ _SELECT_RUNS = f"SELECT {_VERIFIER}, {_RUN} FROM runs AS r JOIN verifiers AS v O
 
 _TRIAL: Final = "trial/"
 _IS_TRIAL: Final = f"v.name GLOB '{_TRIAL}{'[0-9a-f]' * 16}'"
-_TRIAL_NAME: Final = re.compile(f"{_TRIAL}[0-9a-f]{{16}}")
 
 
 def trial_name() -> str:
     return f"{_TRIAL}{secrets.token_hex(8)}"
-
-
-def is_trial(name: str) -> bool:
-    return _TRIAL_NAME.fullmatch(name) is not None
 
 
 def trials(connection: sqlite3.Connection) -> list[RunRow]:
@@ -135,17 +128,6 @@ def get(connection: sqlite3.Connection, run: int) -> RunRow | None:
 
 def find(connection: sqlite3.Connection, verifier: int, version: str) -> RunRow | None:
     return _first_run(connection, "r.verifier_id = ? AND r.version = ?", verifier, version)
-
-
-def shards_by_verifier(connection: sqlite3.Connection, numbers: Sequence[int]) -> dict[str, str]:
-    """Return the shard of each run's last start, by the verifier's name; runs on all shards are omitted."""
-    rows = connection.execute(
-        "SELECT v.name, r.id, r.selection FROM runs AS r JOIN verifiers AS v ON v.id = r.verifier_id "
-        "WHERE r.id IN (SELECT value FROM json_each(?)) ORDER BY r.id",
-        (msgspec.json.encode(list(numbers)).decode(),),
-    )
-    found = {name: _decoded(text, Selection, f"What run {run} takes") for name, run, text in rows}
-    return {name: str(selection.shard) for name, selection in found.items() if selection.shard}
 
 
 def newest_of(connection: sqlite3.Connection, name: str) -> RunRow | None:

@@ -472,18 +472,6 @@ def of_run(connection: sqlite3.Connection, run: int, items: Sequence[int]) -> di
     return found
 
 
-def letters(connection: sqlite3.Connection, run: int, items: Sequence[int]) -> dict[int, dict[str, str]]:
-    rows = connection.execute(
-        "SELECT r.completion_id, r.suite, r.outcomes FROM json_each(?) AS wanted CROSS JOIN test_results AS r "
-        "ON r.run_id = ? AND r.completion_id = wanted.value",
-        (msgspec.json.encode(list(items)).decode(), run),
-    )
-    found: dict[int, dict[str, str]] = {}
-    for item, suite, outcomes in rows:
-        found.setdefault(item, {})[suite] = outcomes
-    return found
-
-
 def items_of(connection: sqlite3.Connection, run: int) -> list[int]:
     """Return row ids of the completions with outcomes in a run, in the order of import."""
     rows = connection.execute(

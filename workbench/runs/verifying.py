@@ -249,7 +249,7 @@ def _delete_verdicts(
 ) -> None:
     with project.database.write() as connection:
         row = run_row(connection, run)
-        require_idle(project.path, row)
+        _require_idle(project.path, row)
         stored_batches.forget_failures(connection, run)
         calls.forget_refused(connection, run)
         if take_back(connection, run) and row.state == "complete":
@@ -303,7 +303,7 @@ def _set_batch_mode(connection: sqlite3.Connection, database: Path, run: int, *,
             f"Run {run} waits for a batch of calls that is already paid for.",
             f"Continue it with {opt.batch}, or cancel it first: {Command(f'runs DB cancel {run}')}",
         )
-    require_idle(database, row)
+    _require_idle(database, row)
     stored_runs.ask_in_batches(connection, run, whether=in_batches)
 
 
@@ -311,7 +311,7 @@ def _set_cluster(connection: sqlite3.Connection, database: Path, run: int, on: s
     row = run_row(connection, run)
     if on == (None if row.cluster is None else row.cluster.address):
         return
-    require_idle(database, row)
+    _require_idle(database, row)
     stored_runs.put_cluster(connection, run, None if on is None else ClusterUse(address=on))
 
 
@@ -338,7 +338,7 @@ def _queue_or_join(
         )
 
 
-def require_idle(database: Path, row: RunRow) -> None:
+def _require_idle(database: Path, row: RunRow) -> None:
     """Make sure that no runner works on a run.
 
     Raises:

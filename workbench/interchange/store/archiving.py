@@ -64,10 +64,6 @@ CALLS: Final = ("requests", "responses", "attempts", "call_batches", "batched_ca
 """Tables with calls to model servers: by far the largest after judge runs."""
 
 
-def own_columns(connection: sqlite3.Connection, table: str) -> list[str]:
-    return [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
-
-
 def key(connection: sqlite3.Connection, table: str) -> list[str]:
     rows = sorted((row[5], row[1]) for row in connection.execute(f"PRAGMA table_info({table})") if row[5])
     return [name for _, name in rows]
@@ -175,7 +171,7 @@ def copy_rows(source: sqlite3.Connection, path: Path, conditions: Conditions, *,
         target.execute("BEGIN IMMEDIATE")
         drop_large_indexes(target)
         for table in stepping(tables, "writing tables", "tables"):
-            names = own_columns(source, table)
+            names = [row[1] for row in source.execute(f"PRAGMA table_info({table})")]
             quoted = ", ".join(f'"{name}"' for name in names)
             places = ", ".join("?" * len(names))
             target.executemany(

@@ -419,9 +419,7 @@ def _compile(condition: Condition, *, walked: bool) -> tuple[str, list[object]]:
         raise UsageError("A condition on verdicts needs the name of a verifier.", "Write verdict:NAME=…")
     if condition.field not in COLUMNS:
         # Runs of earlier versions may have stored it.
-        raise UsageError(
-            f"There is no field {condition.field!r} any more.", "Select others", Command("verify DB VERIFIER")
-        )
+        raise UsageError(f"There is no field {condition.field!r}.", "Select others", Command("verify DB VERIFIER"))
     return f"{COLUMNS[condition.field]} {_OPERATORS[condition.operator]} ?", [value_of(condition)]
 
 

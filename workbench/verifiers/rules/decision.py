@@ -30,7 +30,7 @@ from workbench.verifiers.rules.choices import (
 )
 from workbench.verifiers.rules.comparing import Comparison
 from workbench.verifiers.rules.conclusions import FIGURE, measured_numbers, sentences
-from workbench.verifiers.rules.equations import is_bare
+from workbench.verifiers.rules.equations import is_bare, reorders_matrices
 from workbench.verifiers.rules.named import NamedValues, named_answer
 from workbench.verifiers.rules.parameters import is_specialised
 from workbench.verifiers.rules.patterns import Lexicon
@@ -85,6 +85,7 @@ from workbench.verifiers.rules.strings import (
 from workbench.verifiers.rules.structure import MAX_PARTS
 from workbench.verifiers.rules.surroundings import (
     Surroundings,
+    counts_others,
     is_about_another,
     is_denied,
     is_part_of_formula,
@@ -296,6 +297,8 @@ class _Decider:
                 kind != "tuple" and not is_order and restates(reference, answer, question.text)
             ):
                 raise Doubt("unsolved")
+            if kind in _WORKED_OUT and reorders_matrices(reference, answer):
+                raise Doubt("alike")
             if kind in _WORKED_OUT or isinstance(theirs.value, Expression):
                 if has_open_unknown(reference, answer, question.text):
                     raise Doubt("unsolved")
@@ -307,6 +310,8 @@ class _Decider:
             raise Doubt("qualified")
         if found.rule == "quantity.unit_dropped" and self._may_be_number_of_option(reference):
             raise Doubt("alike")
+        if kind == "quantity" and counts_others(self._completion, self._found.candidate.end, question.text):
+            raise Doubt("qualified")
         whole = isinstance(ours.value, (ChosenOptions, State)) or ours.given
         if not whole and self._leaves_out(reference, ours.text):
             raise Doubt("alike")
@@ -500,7 +505,7 @@ class _Decider:
         sign, found = _SIGN_BEFORE.search(around.left), _FIRST_WORDS.match(around.behind)
         behind, noun = (found["sign"] or "", (found["noun"] or "").split()[:1]) if found else ("", [])
         if measured := unit_behind(around.behind):
-            noun = [measured]
+            behind, noun = "", [measured]
         if not (sign or behind or noun):
             return
         ours = self._reader.reference(self._found.parts[0])

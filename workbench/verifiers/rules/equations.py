@@ -271,6 +271,20 @@ def same_expression(first: str, second: str) -> bool | None:
     return None if ours is None or theirs is None else same_statements(ours, theirs)
 
 
+def reorders_matrices(first: str, second: str) -> bool:
+    """Return whether products of inverted or transposed matrices differ in their order: ``bA^{-1}``, ``A^{-1}b``."""
+    ours, theirs = (_INVERTED.sub(r"\1~", text.rpartition("=")[2]) for text in (first, second))
+    return "~" in ours and "~" in theirs and _letters_of_terms(ours) != _letters_of_terms(theirs)
+
+
+def _letters_of_terms(text: str) -> list[str]:
+    return sorted(_NO_LETTER.sub("", term) for term in re.split("[+−-]", text))
+
+
+_INVERTED = re.compile(r"([A-Z])\s*\^\s*\{?\s*(?:[-−]\s*1|T|H|\\top|\\intercal|\\dagger)(?![A-Za-z])\s*\}?")
+_NO_LETTER = re.compile(r"\\[A-Za-z]+|[^A-Za-z~]")
+
+
 def constant_of(found: tuple[Statement, ...]) -> float | None:
     """Return the value of one expression without variables, as a double."""
     if len(found) != 1 or found[0].signs or not found[0].parts[0]:

@@ -302,16 +302,16 @@ def scores_table(report: DownstreamReport) -> Table:
         word("verifier", lambda point: point.verifier),
         count("n", lambda point: point.n),
         *with_interval("accuracy", "accuracy", "ci"),
-        text("score", _score_text, by=lambda point: point.score),
+        text(
+            "score",
+            lambda point: f"{point.score:{'.1f' if point.benchmark is None else 'g'}}",
+            by=lambda point: point.score,
+        ),
         ends(lambda point: point.score_ci),
         count("scores", lambda point: point.scores),
     )
     caption = "Accuracy of the verifiers, and scores of the models trained with them"
     return table(caption, columns, report.points, notes=_rejection_notes(report))
-
-
-def _score_text(point: DownstreamPoint) -> str:
-    return f"{point.score:g}" if point.benchmark is not None else f"{point.score:.1f}"
 
 
 def _rejection_notes(report: DownstreamReport) -> Iterator[str]:
@@ -421,19 +421,6 @@ def curved(steps: Sequence[DownstreamStep]) -> Iterator[tuple[str, dict[str, dic
 
 def is_curved(steps: Sequence[DownstreamStep]) -> bool:
     return any(True for _ in curved(steps))
-
-
-def steps_table(steps: Sequence[DownstreamStep]) -> Table:
-    columns: Columns[DownstreamStep] = (
-        word("benchmark", lambda one: one.benchmark),
-        word("verifier", lambda one: one.verifier),
-        text("step", lambda one: "" if one.step is None else f"{one.step:,}", by=lambda one: one.step),
-        text("score", lambda one: f"{one.score:.4g}", by=lambda one: one.score),
-        count("scores", lambda one: one.scores),
-        word("compared", lambda one: "yes" if one.compared else "no"),
-    )
-    note = "Compared: at this step every verifier has a score. Scores of several seeds are averaged."
-    return table("Scores by step of training", columns, steps, notes=(note,))
 
 
 def step_curves(steps: Sequence[DownstreamStep]) -> Iterator[tuple[str, Curves]]:

@@ -212,7 +212,8 @@ class LocalExecutor(QueueExecutor[_WaitingTask]):
             # Without helpers the caller requests an item only when it has answered the one before.
             if room := not sent or has_room():
                 own = _next_batch(left) if helped and self._helpers else islice(left, BATCH_ITEMS)
-            while own and helped and self._wants_help(len(sent)) and (batch := _next_batch(left)):
+            helped = helped and not self._closed and self.state != "failed"
+            while own and helped and len(sent) < 2 * self._helpers and (batch := _next_batch(left)):
                 sent.append((batch, self.elsewhere(batch)))
             if not own and sent and sent[-1][1].cancel():
                 own = sent.pop()[0]
@@ -260,9 +261,6 @@ class LocalExecutor(QueueExecutor[_WaitingTask]):
         for item in items:
             self._read += 1
             yield item, first_stage(self._verifier, item)
-
-    def _wants_help(self, sent: int) -> bool:
-        return sent < 2 * self._helpers and not self._closed and self.state != "failed"
 
     # -- The thread that manages the workers.
 

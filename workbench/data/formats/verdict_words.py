@@ -66,12 +66,9 @@ def is_scale(sample: Iterable[Mapping[str, msgspec.Raw]], place: ColumnPath, lea
     """Return whether at least ``least`` values are numbers other than 0 and 1, or grades such as A. If so, 0, 1 and F
     in this column are scores or grades as well, not verdicts.
     """
-    values = chain.from_iterable(map(_as_list, (value_at(cells, place) for cells in sample)))
+    found = (value_at(cells, place) for cells in sample)
+    values = chain.from_iterable(value if isinstance(value, list) else [value] for value in found)
     return sum(number_of(value) not in (None, 0, 1) or _normalised_word(value) in _GRADES for value in values) >= least
-
-
-def _as_list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
 
 
 def in_words(value: object) -> str | None:

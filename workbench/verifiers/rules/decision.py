@@ -85,7 +85,6 @@ from workbench.verifiers.rules.strings import (
 from workbench.verifiers.rules.structure import MAX_PARTS
 from workbench.verifiers.rules.surroundings import (
     Surroundings,
-    counts_others,
     is_about_another,
     is_denied,
     is_part_of_formula,
@@ -310,8 +309,6 @@ class _Decider:
             raise Doubt("qualified")
         if found.rule == "quantity.unit_dropped" and self._may_be_number_of_option(reference):
             raise Doubt("alike")
-        if kind == "quantity" and counts_others(self._completion, self._found.candidate.end, question.text):
-            raise Doubt("qualified")
         whole = isinstance(ours.value, (ChosenOptions, State)) or ours.given
         if not whole and self._leaves_out(reference, ours.text):
             raise Doubt("alike")
@@ -517,6 +514,7 @@ class _Decider:
             isinstance(ours.value, Quantity)
             and not whole.value.unit
             and not self._reader.question.counts_other(noun[0])
+            and not (ours.value.unit and _DATA.counted.fullmatch(noun[0]))
         ):
             return
         try:

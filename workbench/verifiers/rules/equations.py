@@ -274,11 +274,8 @@ def same_expression(first: str, second: str) -> bool | None:
 def reorders_matrices(first: str, second: str) -> bool:
     """Return whether products of inverted or transposed matrices differ in their order: ``bA^{-1}``, ``A^{-1}b``."""
     ours, theirs = (_INVERTED.sub(r"\1~", text.rpartition("=")[2]) for text in (first, second))
-    return "~" in ours and "~" in theirs and _letters_of_terms(ours) != _letters_of_terms(theirs)
-
-
-def _letters_of_terms(text: str) -> list[str]:
-    return sorted(_NO_LETTER.sub("", term) for term in re.split("[+−-]", text))
+    one, other = (sorted(_NO_LETTER.sub("", term) for term in re.split("[+−-]", text)) for text in (ours, theirs))
+    return "~" in ours and "~" in theirs and one != other
 
 
 _INVERTED = re.compile(r"([A-Z])\s*\^\s*\{?\s*(?:[-−]\s*1|T|H|\\top|\\intercal|\\dagger)(?![A-Za-z])\s*\}?")

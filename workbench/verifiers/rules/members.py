@@ -178,16 +178,13 @@ def _compare_collections(one: Part[Collection], other: Part[Collection], with_: 
     repeats = len({part.text for part in ours.parts}) < len(ours.parts)
     ordered = rule == "list" and (question.ordered or several or repeats or "then" in (ours.joined, theirs.joined))
     found = _compare_members(ours.parts, theirs.parts, rule, with_, ordered=ordered)
-    if found is not None and found.equal and rule == "list" and not question.text.strip() and _has_words(ours):
+    has_words = any(isinstance(part.value, Text) for part in ours.parts)
+    if found is not None and found.equal and rule == "list" and not question.text.strip() and has_words:
         # Only a question tells whether an order is asked for.
         in_order = _compare_members(ours.parts, theirs.parts, rule, with_, ordered=True)
         if in_order is None or not in_order.equal:
             raise Doubt("alike")
     return found
-
-
-def _has_words(found: Collection) -> bool:
-    return any(isinstance(part.value, Text) for part in found.parts)
 
 
 def _without_names(ours: Collection, theirs: Collection, reader: AnswerReader) -> tuple[Collection, Collection] | None:

@@ -71,12 +71,6 @@ def is_denied(around: Surroundings) -> bool:
     )
 
 
-def counts_others(completion: str, end: int, question: str) -> bool:
-    """Return whether a number that ends there counts things which are no unit, nor in the question: "**5** bananas"."""
-    found = _DATA.counted.match(completion, end)
-    return found is not None and unit(found["noun"]) is None and found["noun"] not in question.lower()
-
-
 def is_retracted_later(reference: str, answer: str) -> bool:
     """Return whether a sentence that contains an answer retracts it afterwards: "Ann. Wait, Bea"."""
     at = answer.casefold().rfind(reference.casefold())

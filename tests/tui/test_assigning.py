@@ -9,10 +9,13 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from tests.helpers import make_project, numbered
+from tests.tui.labelling import desk, labels
 from tests.tui.stage import ONE_SIZE, opened, press, screen_of, settle, until
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.option_field import OptionField
 from workbench.app.tui.screens.verb import VerbOutputScreen, VerbScreen
+from workbench.benchmarks.curating.type_forms import proposed_types
+from workbench.benchmarks.curating.types import resolve_types
 from workbench.core.project import Project
 from workbench.labelling import people
 from workbench.labelling.annotating import AnnotationSession, Answer
@@ -65,3 +68,26 @@ async def test_existing_labels_count_in_the_preview_and_afterwards(project: Proj
         done = await run_verb(app, pilot, "ctrl+r")
         assert EXISTING_LABELS in done
         assert slots(project) == 10
+
+
+async def test_result_says_who_labels_what_and_when_types_are_asked_for(tmp_path: Path) -> None:
+    untyped = [row | {"type": None, "subtype": None, "types": "labelled"} for row in numbered(6)]
+    project = make_project(tmp_path, untyped)
+    async with opened(project) as (app, pilot):
+        app.open_verb("assign")
+        await until(pilot, lambda: app.screen.query(OptionField))
+        app.screen.query_one("#option-annotators", OptionField).value = "amira ben"
+        tried = await run_verb(app, pilot, "f3")
+        assert "They label" not in tried
+        output = await run_verb(app, pilot, "f4")
+        assert "6 items for amira and ben: 2 labels each. They label in Annotate: workbench open DB --as NAME" in output
+        assert "They also give answer types, but not accepted ones (Home: Derive types)" in output
+        assert "They also" not in await run_verb(app, pilot, "f4"), "there are no new slots"
+    resolve_types(project, [(one.of, "A1") for one in proposed_types(project)], by="cy")
+    async with desk(project) as work:
+        await work.press("1")
+        assert work.app.screen is work.screen, "an accepted type is not asked for"
+        assert labels(project) == [(labels(project)[0][0], "correct")]
+        await work.press("?")
+        assert "asked for after a label, unless" in " ".join(work.text().replace("│", "").split())
+    project.close()

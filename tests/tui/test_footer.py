@@ -55,6 +55,13 @@ async def test_wider_terminal_shows_more_keys(tmp_path: Path) -> None:
         assert "Quit" in {found.label for _, found in keys_of(app)}
 
 
+@pytest.mark.parametrize("key", ["b", "g"])
+async def test_export_is_in_the_footer_where_there_is_room(tmp_path: Path, key: str) -> None:
+    async with opened(make_project(tmp_path, [{}])) as (app, pilot):
+        await press(pilot, *f":{key}", "enter")
+        await until(pilot, lambda: "Export" in {found.label for _, found in keys_of(app)})
+
+
 async def test_click_presses_a_key(tmp_path: Path) -> None:
     async with opened(make_project(tmp_path, [{}])) as (app, pilot):
         home = app.screen

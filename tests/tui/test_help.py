@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from textual.command import CommandList
+from textual.widgets import OptionList
 
 from tests.helpers import make_project, numbered
 from tests.tui.stage import SIZES, opened, press, settle, text_of, until
@@ -69,6 +70,19 @@ async def test_line_is_found_by_typing_and_run(tmp_path: Path) -> None:
         assert type(app.screen).__name__ == "BrowseScreen"
         await press(pilot, "question_mark", *"last row", "enter")
         assert app.screen.query_one(VirtualTable).cursor == 3
+
+
+async def test_menu_without_a_match_says_so(tmp_path: Path) -> None:
+    async with opened(make_project(tmp_path)) as (app, pilot):
+        await press(pilot, "?", *"xyz")
+        menu = app.screen.query_one(OptionList)
+        assert [(option.prompt, option.disabled) for option in menu.options] == [("nothing matches 'xyz'", True)]
+        await press(pilot, "down", "enter")
+        assert isinstance(app.screen, HelpScreen)
+        await press(pilot, *["backspace"] * 3)
+        assert menu.option_count == len(app.screen.listed) > 1
+        await press(pilot, "escape", ":", *"xyz")
+        assert "enter looks for an item" in str(app.screen.query_one(OptionList).options[0].prompt)
 
 
 async def test_one_key_shows_the_keys_of_all_screens(tmp_path: Path) -> None:

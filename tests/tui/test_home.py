@@ -13,6 +13,7 @@ from tests.background import PATIENCE_S
 from tests.helpers import add_items, make_project, numbered
 from tests.tui.stage import HOSTILE, ONE_SIZE, SIZES, add_run, notices, opened, press, screen_of, settle, text_of, until
 from tests.unit.labelling.conflicting import disputed
+from tests.unit.labelling.recording import Record
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.destinations import DESTINATIONS
 from workbench.app.tui.kit.title_bar import TitleBar
@@ -22,6 +23,7 @@ from workbench.app.tui.screens.conflicts import ConflictsScreen
 from workbench.app.tui.screens.disagreements import DisagreementsScreen
 from workbench.app.tui.screens.home import HomeScreen
 from workbench.app.tui.screens.import_data import ImportScreen
+from workbench.app.tui.screens.item import ItemScreen
 from workbench.app.tui.screens.runs import RunsScreen
 from workbench.app.tui.screens.verb import VerbOutputScreen
 from workbench.benchmarks.curating.datasets import take_out
@@ -42,6 +44,30 @@ ROOT = Path(__file__).resolve().parents[2]
 def with_people(project: Project, *names: str) -> Project:
     people.assign(project, names, per_item=2)
     return project
+
+
+async def test_items_that_only_need_a_type_are_counted_apart(tmp_path: Path) -> None:
+    untyped = [row | {"type": None, "subtype": None, "types": "labelled", "gold": None} for row in numbered(6)]
+    project = make_project(tmp_path, untyped)
+    record = Record(project)
+    record.table(("ann", "bob"), ("c c c .", "c c i c"))
+    record.say("cy", 5, "c", kind="adjudication")
+    assert status(project).shown_states == {
+        "unlabelled": 1, "labelled": 1, "needs type": 3, "conflict": 1, "final": 0, "excluded": 0
+    }  # fmt: skip
+    async with opened(project) as (app, pilot):
+        await until(pilot, lambda: "needs type" in text_of(app, "#home-states Static"))
+        app.push_screen(ItemScreen(1))
+        await until(pilot, lambda: "labelled · waits for an answer type · gold" in text_of(app, "#item-facts"))
+
+
+async def test_import_is_reachable_from_home(tmp_path: Path) -> None:
+    async with opened(make_project(tmp_path, numbered(2))) as (app, pilot):
+        menu = app.screen.query_one("#home-menu", OptionList)
+        assert ":i Import" in [str(option.prompt) for option in menu.options]
+        assert menu.virtual_size.height <= menu.size.height, "every screen is in sight"
+        await press(pilot, *":i", "enter")
+        screen_of(app, ImportScreen)
 
 
 @pytest.mark.parametrize("size", ONE_SIZE)

@@ -185,22 +185,22 @@ async def test_enter_completes_a_unique_name_and_stays_in_the_field(tmp_path: Pa
         assert app.focused is field.line
 
 
-@pytest.mark.soak
-async def test_reopened_form_keeps_its_columns_until_the_file_changes(tmp_path: Path) -> None:
+async def test_reopened_form_keeps_its_file_and_detects_the_columns_anew(tmp_path: Path) -> None:
     project = make_project(tmp_path)
     other = tmp_path / "other.csv"
     other.write_text(ODD)
     async with opened(project) as (app, pilot):
         screen = await look_at(app, pilot, odd(tmp_path))
         await until(pilot, lambda: bool(screen.query("#option-completion")))
-        await choose(screen, completion="What the model said", dataset="mine")
+        detected = screen.values()
+        await choose(screen, reference="Prompt text", completion="What the model said", verdicts="")
+        await choose(screen, dataset="mine", format="csv")
         await press(pilot, "escape")
         app.open_verb("import")
         again = screen_of(app, ImportScreen)
-        await until(pilot, lambda: again.report is not None)
+        await until(pilot, lambda: "Choose the column of the completion" in preview(app))
         values = again.values()
-        assert (values["file"], values["dataset"]) == (str(odd(tmp_path)), "mine")
-        assert values["completion"] == "What the model said"
+        assert values == {**detected, "file": str(odd(tmp_path)), "dataset": "mine", "format": "csv"}
         assert app.focused is again._field("file").line
         await press(pilot, *"mine")
         assert again.values() == {**values, "file": "mine"}, "another file is typed"
@@ -208,7 +208,7 @@ async def test_reopened_form_keeps_its_columns_until_the_file_changes(tmp_path: 
         again._field("file").line.focus()
         await press(pilot, "enter")
         await until(pilot, lambda: "Choose the column of the completion" in preview(app))
-        assert (again.values()["completion"], again.values()["dataset"]) == ("", "")
+        assert again.values() == {**detected, "file": str(other)}
         await choose(again, completion="What the model said")
         await press(pilot, "ctrl+r")
         await until(pilot, lambda: not isinstance(app.screen, ImportScreen))

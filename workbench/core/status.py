@@ -78,6 +78,8 @@ class Status(Struct, frozen=True, kw_only=True):
     Attributes:
         states: Number of items by state.
         accepted: Number of items that count as "labelled" only because their question's suggested type was accepted.
+        needs_type: Number of items that count as "labelled" only because their question has no answer type yet: their
+            verdict is decided.
         checks: Number of items that are quality checks: their answer is known, and they belong to no benchmark.
         runs: Number of runs.
         running: Number of runs that are queued or running.
@@ -90,6 +92,7 @@ class Status(Struct, frozen=True, kw_only=True):
     questions: int
     states: dict[str, int]
     accepted: int
+    needs_type: int
     checks: int
     runs: int
     running: int
@@ -101,10 +104,12 @@ class Status(Struct, frozen=True, kw_only=True):
 
     @property
     def shown_states(self) -> dict[str, int]:
-        """Return the number of items by displayed state; those counted in ``accepted`` are a separate state."""
+        """Return the number of items by displayed state; ``accepted`` and ``needs_type`` are separate states."""
         shown: dict[str, int] = {}
         for state, number in self.states.items():
             shown[state] = number
-            if state == "labelled" and self.accepted:
-                shown |= {"labelled": number - self.accepted, "accepted": self.accepted}
+            if state == "labelled":
+                parts = {"accepted": self.accepted, "needs type": self.needs_type}
+                shown[state] -= sum(parts.values())
+                shown |= {name: size for name, size in parts.items() if size}
         return shown

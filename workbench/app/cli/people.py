@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from workbench.app.cli.common import confirmed, required_selection, say, show, some
 from workbench.app.cli.verb import Output, verb
-from workbench.core.errors import UsageError
+from workbench.core.errors import Command, UsageError
 from workbench.core.options import (
     BY,
     PEOPLE,
@@ -31,7 +31,7 @@ from workbench.core.options import (
 )
 from workbench.core.project import Project
 from workbench.core.selection import selection_of
-from workbench.core.text.figures import time_to_minute
+from workbench.core.text.figures import counted, listed, time_to_minute
 from workbench.statistics.records.report import BatchOrder, OrderName
 
 if TYPE_CHECKING:
@@ -161,6 +161,9 @@ def assign_command(project: Project, options: AssignOptions) -> Output:
     With --order disagreement, items on which the verifiers' newest complete runs are split most evenly come first;
     --per-subtype and --limit keep the first items. Their labels are not a random sample; estimate and plan say so.
 
+    Annotators are also asked for the answer type of each question, unless it was accepted (Derive types on the app's
+    screen Home, or workbench curate DB types --accept), or the imported file has the types of all questions.
+
     Labels given earlier count. Items whose label is already final are left out, unless --final-too is given; on other
     items, existing labels fill slots. Both are reported, with --dry-run beforehand. Items that are already assigned get
     the missing slots if --per-item is now larger. The people named here may also claim slots that are still open on
@@ -192,7 +195,10 @@ def assign_command(project: Project, options: AssignOptions) -> Output:
     done = run_job(people.assign, options, project, options.annotators, selection=selection, ordering=ordering)
     if done.beyond_caps:
         say(f"{done.beyond_caps} slots are assigned to nobody, because the caps allow too few labels.")
-    return Output(done, _assigned_lines, after=["Nothing was written (--dry-run)."] if options.dry_run else ())
+    team = f"{counted(done.items - done.final - done.full, 'item')} for {listed(options.annotators)}"
+    next_ = f"{counted(options.per_item, 'label')} each. They label in Annotate: {Command('open DB', as_='NAME')}"
+    told = "Nothing was written (--dry-run)." if options.dry_run else f"{team}: {next_}"
+    return Output(done, _assigned_lines, after=[told] if options.dry_run or done.assigned else ())
 
 
 def _assigned_lines(done: Assigned) -> Iterator[str]:
@@ -207,6 +213,8 @@ def _assigned_lines(done: Assigned) -> Iterator[str]:
             left = done.assigned - done.filled
             yield f"Earlier labels fill {done.filled:,} of them; {left:,} are open."
     yield from filter(None, [earlier_text(done)])
+    if done.type_slots > done.types_given:
+        yield "They also give answer types, but not accepted ones (Home: Derive types), nor if the data has all types."
     if done.joined:
         yield f"{done.joined} added to batches with open slots on these items."
 

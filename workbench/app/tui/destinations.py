@@ -32,8 +32,8 @@ class Destination(NamedTuple):
 
     @property
     def screen(self) -> str:
-        """Return the name of the class that it opens: ``AddJudgeScreen`` in ``add_judge``."""
-        return "VerbScreen" if self.is_command else f"{self.name.title().replace('_', '')}Screen"
+        """Return the name of the class in its module: ``AddJudgeScreen`` in ``add_judge``."""
+        return f"{self.name.title().replace('_', '')}Screen"
 
 
 DESTINATIONS: Final = {
@@ -44,6 +44,7 @@ DESTINATIONS: Final = {
         Destination("adjudicate", "j", "Adjudicate", "resolve conflicts"),
         Destination("conflicts", "d", "Conflicts by kind", "resolve many similar ones at once"),
         Destination("flags", "f", "Flags", "annotators' questions to you"),
+        Destination("import", "i", "Import", "rows of a file: questions, completions, gold", is_command=True),
         Destination("browse", "b", "Browse", "every item in a table"),
         Destination("runs", "v", "Verifiers & runs", "start, watch, pause, cancel"),
         Destination("accuracy", "y", "Accuracy", "verifiers by answer type"),

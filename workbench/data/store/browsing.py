@@ -231,7 +231,8 @@ def detail(connection: sqlite3.Connection, completion: int) -> ItemDetail:
     """
     row = connection.execute(
         f"SELECT c.id, {_ROW}, coalesce({GOLD_FROM}, ''), CASE c.imported_gold WHEN 1 THEN 'correct' WHEN 0 THEN "
-        "'incorrect' ELSE 'none' END, coalesce(i.reason, ''), qt.text, qt.reference, ct.text "
+        "'incorrect' ELSE 'none' END, coalesce(i.reason, iif(i.state = 'labelled' AND i.gold_from NOT NULL, 'waits for "
+        "an answer type', '')), qt.text, qt.reference, ct.text "
         f"FROM {FROM_ITEMS} JOIN question_text AS qt ON qt.id = q.id JOIN completion_text AS ct ON ct.id = c.id "
         "WHERE c.id = ?",
         (completion,),

@@ -12,7 +12,7 @@ from workbench.core.database import states
 from workbench.core.database.connection import Database
 from workbench.core.database.events import count_accepted, count_own, count_settled
 from workbench.core.database.people import COORDINATOR, all_people
-from workbench.core.database.selection import SHOWN_DATASET, VISIBLE, VISIBLE_QUESTION, shown_question
+from workbench.core.database.selection import SHOWN_DATASET, VISIBLE, VISIBLE_QUESTION, shown_item, shown_question
 from workbench.core.database.values import vector
 from workbench.core.status import DatasetInfo, PersonProgress
 from workbench.data.store.datasets import excluded_notes
@@ -93,9 +93,9 @@ def people(database: Database) -> list[PersonProgress]:
 def accepted(connection: sqlite3.Connection) -> int:
     row: tuple[int] = connection.execute(
         "SELECT (SELECT count(*) FROM item_states WHERE state = 'labelled') - (SELECT count(*) FROM item_states WHERE "
-        "state = 'labelled' AND completion_id IN (SELECT subject FROM label_events WHERE task = 'correctness' AND "
-        "kind = 'label' UNION SELECT c.id FROM label_events AS e CROSS JOIN completions AS c ON c.question_id = "
-        "e.subject WHERE e.task = 'type' AND e.kind = 'label'))"
+        "state = 'labelled' AND (gold_from NOT NULL OR completion_id IN (SELECT subject FROM label_events WHERE task = "
+        "'correctness' AND kind = 'label' UNION SELECT c.id FROM label_events AS e CROSS JOIN completions AS c ON "
+        "c.question_id = e.subject WHERE e.task = 'type' AND e.kind = 'label')))"
     ).fetchone()
     return row[0]
 
@@ -103,9 +103,10 @@ def accepted(connection: sqlite3.Connection) -> int:
 def totals(connection: sqlite3.Connection) -> dict[str, Any]:
     row = connection.execute(
         f"SELECT (SELECT count(*) FROM questions WHERE {shown_question('id')}), (SELECT count(*) FROM runs), (SELECT "
-        "count(*) FROM runs WHERE state IN ('queued', 'running')), (SELECT count(*) FROM quarantine)"
+        "count(*) FROM runs WHERE state IN ('queued', 'running')), (SELECT count(*) FROM quarantine), (SELECT count(*) "
+        f"FROM item_states WHERE state = 'labelled' AND gold_from NOT NULL AND {shown_item('completion_id')})"
     ).fetchone()
-    return dict(zip(("questions", "runs", "running", "quarantined"), row, strict=True))
+    return dict(zip(("questions", "runs", "running", "quarantined", "needs_type"), row, strict=True))
 
 
 # -- Contents of a data card that are not in the columns: files, rejected rows, exclusions, unusual texts.

@@ -63,7 +63,7 @@ _ACTIONS: Final = (
     Action("table.counts", "#", "counts", "Counts", "Count the values of the column.", False),
     Action("table.hide", "-", "hide_column", "Hide", "Hide the column under the cursor.", False),
     Action("table.columns", "_", "choose_columns", "Columns", "Choose which columns are shown.", False),
-    Action("table.export", "e", "export", "Export", "Export or copy the list: CSV, Markdown, LaTeX.", False),
+    Action("table.export", "e", "export", "Export", "Export or copy the list: CSV, Markdown, LaTeX."),
     Action("table.narrower", "<", "resize(-1)", "Narrower", "Make the column narrower.", False),
     Action("table.wider", ">", "resize(1)", "Wider", "Make the column wider.", False),
 )

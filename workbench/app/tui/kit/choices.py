@@ -265,7 +265,8 @@ class PickMenu(ChoiceMenu[Value]):
 
     def show_matching(self, typed: str) -> None:
         self.listed = self.matching(typed)
-        self.query_one(OptionList).set_options(self._options())
+        nothing = [Option(f"nothing matches {printable(typed)!r}", disabled=True)] if typed else []
+        self.query_one(OptionList).set_options(self._options() or nothing)
         self.action_move(0)
 
     def action_move(self, step: int) -> None:

@@ -19,6 +19,7 @@ STATE_MARKS: dict[str, tuple[str, Tone]] = {
     "unlabelled": ("·", "dim"),
     "labelled": ("◐", "accent"),
     "accepted": ("◇", "accent"),
+    "needs type": ("◑", "warning"),
     "conflict": ("≠", "warning"),
     "final": ("✓", "success"),
     "excluded": ("⊘", "dim"),

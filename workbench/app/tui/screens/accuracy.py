@@ -133,7 +133,7 @@ class AccuracyScreen(LiveScreen, FigureScreen):
         Action("accuracy.protocol", "p", "next_protocol", "Protocol", "Change how abstentions are counted."),
         Action("accuracy.gold", "g", "next_gold", "Gold", "Compare with another gold: final, people, imported.", False),
         Action("accuracy.compare", "|", "compare", "Compare", "Compare the verifier with another.", False),
-        Action("accuracy.export", "e", "export", "Export", "Export or copy the table.", False),
+        Action("accuracy.export", "e", "export", "Export", "Export or copy the table."),
         Action("accuracy.up", "escape,q,backspace", "up", "Back", "Leave the opened group, or go back."),
     )
 

@@ -76,7 +76,7 @@ class AgreementScreen(TableScreen, LiveScreen):
         Action("agreement.view", "w", "next_table", "Table", "Show pairs, coefficients, people, groups or time."),
         Action("agreement.by", "b", "next_group", "By", "Group by the next property (type, subtype, domain …)."),
         Action("agreement.round", "L", "other_round", "Round", "Count labels of the first or latest round.", False),
-        Action("agreement.export", "e", "export", "Export", "Export or copy the tables.", False),
+        Action("agreement.export", "e", "export", "Export", "Export or copy the tables."),
     )
     report: AgreementReport | None = None
     tables: Sequence[Table] = ()

@@ -157,7 +157,7 @@ class CompareScreen(TableScreen, FigureScreen):
         Action("compare.protocol", "p", "next_protocol", "Protocol", "Change how abstentions are counted."),
         Action("compare.gold", "g", "next_gold", "Gold", "Compare with another gold: final, people, imported."),
         Action("compare.family", "|", "family", "All", "Compare all verifiers, as a command."),
-        Action("compare.export", "e", "export", "Export", "Export or copy: CSV, Markdown, LaTeX.", False),
+        Action("compare.export", "e", "export", "Export", "Export or copy: CSV, Markdown, LaTeX."),
     )
 
     def __init__(self, pair: Pair | None = None, verifiers: tuple[str, ...] = ()) -> None:

@@ -48,13 +48,9 @@ class GoToScreen(PickMenu[str]):
         found = [*dict.fromkeys((*by_letter, *by_title, *by_word))]
         titles = {place.title.casefold(): place for place in self._places}
         similar = [] if found else [titles[title] for title in get_close_matches(said, titles)]
-        self._about = "" if found else "Did you mean" if similar else self._no_match_text()
+        lost = f"There is no screen of this name; enter looks for an item. Commands: esc, then {key_of('app.palette')}."
+        self._about = "" if found else "Did you mean" if similar else lost if self._open_items else ""
         return self._lines(found or similar)
-
-    def _no_match_text(self) -> str:
-        if self._open_items is None:
-            return "There is no screen of this name."
-        return f"There is no screen of this name; enter looks for an item. Commands: esc, then {key_of('app.palette')}."
 
     def entered(self, typed: str) -> None:
         if typed == _QUIT:

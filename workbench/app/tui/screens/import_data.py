@@ -182,7 +182,8 @@ class ImportScreen(VerbFormScreen):
         async with self.batch():
             await box.remove_children()
             await box.mount_all(fields := self._fields(look))
-        self.take_up(fields)
+        # A mapping is detected anew each time: a wrong one doesn't outlive the screen.
+        self.take_up(field for field in fields if field.option not in (_VERDICTS, *ITEM_FIELDS))
         if look.columns and self._goes_on:
             missing = [name for name in REQUIRED if name not in look.fields | look.like]
             self._field(missing[0] if missing else REQUIRED[0]).line.focus()

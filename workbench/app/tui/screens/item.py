@@ -33,6 +33,7 @@ from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar
 from workbench.app.tui.review_desk import COORDINATING_ACTIONS, REVIEWING_ACTIONS, Reviewing
 from workbench.app.tui.screen import BREAKPOINTS
 from workbench.coding.problems import problem_of
+from workbench.core.label import EXCLUSION_REASONS
 from workbench.core.taxonomy import UNTYPED, type_display
 from workbench.core.text.excerpt import snippet
 from workbench.data.records import ItemDetail
@@ -255,7 +256,7 @@ class ItemScreen(Reviewing, FindingScreen):
         self.query_one(TitleBar).say_parts(self.title_parts(item))
         gold = f"gold {OUTCOME_MARKS[item.gold][0]} {item.gold}" + (f" ({item.gold_from})" if item.gold_from else "")
         kind = item.subtype if item.subtype == UNTYPED else type_display(item.subtype)
-        facts = [kind, item.state, gold, item.model, item.source]
+        facts = [kind, item.state, EXCLUSION_REASONS.get(item.reason, item.reason), gold, item.model, item.source]
         solution = None if self.ready is None else self.ready.solution
         card = answer_card(item, self.size.width - 2) if solution is None else solution_card(item, solution)
         self.query_one("#item-card", Static).update(card)

@@ -70,7 +70,7 @@ class WhatIfScreen(TableScreen, FormScreen):
         Action("what-if.try", "f3,ctrl+t", "try", "Try", "See which verdicts would change.", priority=True),
         Action("what-if.save", "f4,ctrl+r", "save", "Save", "Start a new verifier with these options.", priority=True),
         Action("what-if.open", "enter", "open_row", "Open", "Open the item under the cursor; on template, its text."),
-        Action("what-if.export", "e", "export", "Export", "Export or copy the metrics, or the changed items.", False),
+        Action("what-if.export", "e", "export", "Export", "Export or copy the metrics, or the changed items."),
         Action("what-if.template", "", "template", "Template", "Edit the judge's template.", False),
         Action("what-if.next", "tab", "app.focus_next", "Next", "Go to the next field, or to the changed items."),
         Action("what-if.back", "escape,q", "back", "Back", "Stop the work, or go back."),

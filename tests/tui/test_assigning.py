@@ -89,5 +89,5 @@ async def test_result_says_who_labels_what_and_when_types_are_asked_for(tmp_path
         assert work.app.screen is work.screen, "an accepted type is not asked for"
         assert labels(project) == [(labels(project)[0][0], "correct")]
         await work.press("?")
-        assert "asked for after a label, unless" in " ".join(work.text().replace("│", "").split())
+        assert "Not asked for accepted types." in " ".join(work.text().replace("│", "").split())
     project.close()

@@ -81,7 +81,7 @@ async def test_menu_without_a_match_says_so(tmp_path: Path) -> None:
         assert isinstance(app.screen, HelpScreen)
         await press(pilot, *["backspace"] * 3)
         assert menu.option_count == len(app.screen.listed) > 1
-        await press(pilot, "escape", ":", *"xyz")
+        await press(pilot, "escape", ":", *"export")
         assert "enter looks for an item" in str(app.screen.query_one(OptionList).options[0].prompt)
 
 

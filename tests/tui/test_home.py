@@ -389,10 +389,10 @@ async def test_menu_opens_screens_with_enter_and_mouse(tmp_path: Path) -> None:
     async with opened(make_project(tmp_path, numbered(2))) as (app, pilot):
         await press(pilot, "tab", "down", "down", "down", "enter")
         assert type(app.screen).__name__ == "FlagsScreen"
-        await press(pilot, "escape", "down", "enter")
+        await press(pilot, "escape", "down", "down", "enter")
         assert type(app.screen).__name__ == "BrowseScreen"
         await press(pilot, "escape")
-        await pilot.click("#home-menu", offset=(5, 6))
+        await pilot.click("#home-menu", offset=(5, 7))
         await settle(pilot)
         assert type(app.screen).__name__ == "AccuracyScreen"
 

@@ -105,11 +105,6 @@ class Status(Struct, frozen=True, kw_only=True):
     @property
     def shown_states(self) -> dict[str, int]:
         """Return the number of items by displayed state; ``accepted`` and ``needs_type`` are separate states."""
-        shown: dict[str, int] = {}
-        for state, number in self.states.items():
-            shown[state] = number
-            if state == "labelled":
-                parts = {"accepted": self.accepted, "needs type": self.needs_type}
-                shown[state] -= sum(parts.values())
-                shown |= {name: size for name, size in parts.items() if size}
-        return shown
+        parts = {name: size for name, size in (("accepted", self.accepted), ("needs type", self.needs_type)) if size}
+        labelled = self.states["labelled"] - sum(parts.values())
+        return {"unlabelled": 0, "labelled": 0} | parts | self.states | {"labelled": labelled}

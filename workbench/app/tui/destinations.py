@@ -32,8 +32,9 @@ class Destination(NamedTuple):
 
     @property
     def screen(self) -> str:
-        """Return the name of the class in its module: ``AddJudgeScreen`` in ``add_judge``."""
-        return f"{self.name.title().replace('_', '')}Screen"
+        """Return the name of the class that it opens: ``AddJudgeScreen`` in ``add_judge``."""
+        title = self.name.title().replace("_", "")
+        return f"{'Verb' if self.is_command and title != 'Import' else title}Screen"
 
 
 DESTINATIONS: Final = {

@@ -147,12 +147,11 @@ class ItemFeed:
             self.session.close()
 
 
-_ASKED = "It is asked for after a label, unless one was accepted (coordinator's Home) or imported for every question."
 ANNOTATE_ACTIONS: tuple[Action, ...] = (
     Action("annotate.correct", "1", "label('correct')", "Correct", "Label the final answer as correct."),
     Action("annotate.incorrect", "0", "label('incorrect')", "Incorrect", "Label the final answer as incorrect."),
     Action("annotate.unsuitable", "x", "unsuitable", "Unsuitable", "Label the item as unsuitable; asks why."),
-    Action("annotate.type", "t", "type", "Type", "Give the answer type: a letter, then a number. " + _ASKED),
+    Action("annotate.type", "t", "type", "Type", "Give the answer type: letter, number. Not asked for accepted types."),
     Action("annotate.unsure", "u", "unsure", "Unsure", "Mark the label as unsure, or not.", False),
     Action("annotate.tag", "m", "tag", "Mark", "Add marks to the verdict, such as wrong reasoning.", False),
     Action("annotate.partial", "%", "partial", "Partial", "Give the share of the answer that is right.", False),

@@ -43,11 +43,10 @@ class GoToScreen(PickMenu[str]):
         """Return the screens with this letter, those with a word that begins so, else those with a similar name."""
         said = typed.casefold()
         by_letter = [place for place in self._places if place.letter == typed]
-        by_title = [place for place in self._places if place.title.casefold().startswith(said)]
-        by_word = [place for place in self._places if f" {said}" in place.title.casefold()]
-        found = [*dict.fromkeys((*by_letter, *by_title, *by_word))]
+        by_word = [place for place in self._places if f" {said}" in f" {place.title.casefold()}"]
+        found = [*dict.fromkeys((*by_letter, *by_word))]
         titles = {place.title.casefold(): place for place in self._places}
-        similar = [] if found else [titles[title] for title in get_close_matches(said, titles)]
+        similar = [] if found else [titles[title] for title in get_close_matches(said, titles, cutoff=0.7)]
         lost = f"There is no screen of this name; enter looks for an item. Commands: esc, then {key_of('app.palette')}."
         self._about = "" if found else "Did you mean" if similar else lost if self._open_items else ""
         return self._lines(found or similar)

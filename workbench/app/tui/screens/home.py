@@ -149,22 +149,16 @@ class HomeScreen(LiveScreen):
         return f"{printable(self.project.path.name)} · {person}"
 
     def _menu_options(self) -> list[Option]:
-        found = []
-        for action in self._screen_actions():
-            name = action.id.partition(".")[2]
-            prompt = Content.assemble((f"{DESTINATIONS[name].keys} ", "bold"), action.label)
-            found.append(Option(prompt, id=name))
-        return found
-
-    def _screen_actions(self) -> list[Action]:
-        allowed = {f"home.{name}" for name in self.workbench.screen_names}
-        return [action for action in self.ACTIONS if action.id in allowed]
+        places = (one for one in self.workbench.places if one.name != "home")
+        return [Option(Content.assemble((f"{one.keys} ", "bold"), one.title), id=one.name) for one in places]
 
     def own_actions(self) -> tuple[Action, ...]:
         numbered = zip((action for action in self.ACTIONS if "matter" in action.id), self.matters, strict=False)
         start = () if self.workbench.annotator else (one for one in self.ACTIONS if one.id in _COORDINATORS)
+        opened = {f"home.{name}" for name in self.workbench.screen_names}
+        screens = (one for one in self.ACTIONS if one.id in opened)
         matters = (action._replace(help=printable(one.sentence)) for action, one in numbered)
-        return (*self._screen_actions(), *start, *matters, self.ACTIONS[-1])
+        return (*screens, *start, *matters, self.ACTIONS[-1])
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         return self.workbench.annotator is None if action == "types" else super().check_action(action, parameters)

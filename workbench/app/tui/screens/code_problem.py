@@ -84,7 +84,7 @@ class CodeProblemScreen(LiveScreen):
         Action("code-problem.run", "@", "next_run", "Run", "Show the outcomes of the next run of this suite."),
         Action("code-problem.start", "a", "start", "Start", "Run the solutions against this suite of tests."),
         Action("code-problem.columns", "s", "columns", "Columns", "Order tests by pass rate, or as in the suite."),
-        Action("code-problem.export", "e", "export", "Export", "Export the outcomes to a file."),
+        Action("code-problem.export", "e", "export", "Export", "Export the outcomes to a file.", False),
         Action("code-problem.exclude", "x", "exclude", "Exclude", "Exclude a suspect test from metrics; asks why."),
         Action("code-problem.retry", "l", "retry", "Again", "Run the problem's solutions again.", False),
         Action("code-problem.undo", "z", "undo", "Undo", "Undo the last decision on a test.", False),

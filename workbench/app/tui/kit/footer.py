@@ -1,4 +1,4 @@
-"""The footer: shows as many keys as fit; quit and help are always there, however narrow the terminal is."""
+"""The footer: shows as many keys as fit; back and help are always there, however narrow the terminal is."""
 
 from __future__ import annotations
 

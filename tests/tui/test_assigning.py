@@ -90,7 +90,6 @@ async def test_result_says_who_labels_what_and_when_types_are_asked_for(tmp_path
         assert work.app.screen is work.screen, "an accepted type is not asked for"
         assert labels(project) == [(labels(project)[0][0], "correct")]
         await work.press("?")
-        assert isinstance(work.app.screen, HelpScreen)
-        explained = " ".join(" ".join(line.text for line in work.app.screen.listed).split())
+        explained = " ".join(" ".join(line.text for line in screen_of(work.app, HelpScreen).listed).split())
         assert "Not asked for accepted types." in explained
     project.close()

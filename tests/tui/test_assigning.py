@@ -13,6 +13,7 @@ from tests.tui.labelling import desk, labels
 from tests.tui.stage import ONE_SIZE, opened, press, screen_of, settle, until
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.option_field import OptionField
+from workbench.app.tui.kit.type_picker import TypePicker
 from workbench.app.tui.screens.help import HelpScreen
 from workbench.app.tui.screens.verb import VerbOutputScreen, VerbScreen
 from workbench.benchmarks.curating.type_forms import proposed_types
@@ -87,9 +88,10 @@ async def test_result_says_who_labels_what_and_when_types_are_asked_for(tmp_path
     resolve_types(project, [(one.of, "A1") for one in proposed_types(project)], by="cy")
     async with desk(project) as work:
         await work.press("1")
-        assert work.app.screen is work.screen, "an accepted type is not asked for"
+        assert not isinstance(work.app.screen, TypePicker), "an accepted type is not asked for"
         assert labels(project) == [(labels(project)[0][0], "correct")]
         await work.press("?")
-        explained = " ".join(" ".join(line.text for line in screen_of(work.app, HelpScreen).listed).split())
+        assert isinstance(work.app.screen, HelpScreen)
+        explained = " ".join(" ".join(line.text for line in work.app.screen.listed).split())
         assert "Not asked for accepted types." in explained
     project.close()

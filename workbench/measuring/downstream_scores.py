@@ -88,7 +88,7 @@ class TrainedModels:
 
     def _averages(self, line: TrainedModelLine) -> Iterator[ModelAverage]:
         models, datasets = self._known.groups("model"), self._known.groups("dataset")
-        own = models.code == _name_code(models.names, line.model)
+        own = models.code == (models.names.index(line.model) if line.model in models.names else -1)
         if (kept := self._known.chosen(_IN)) is not None:
             own &= kept
         for name in sorted(datasets.names):
@@ -117,10 +117,6 @@ class TrainedModels:
             accuracy=float(share.mean()),
             ci=mean_interval(share, int(samples.sum())),
         )
-
-
-def _name_code(names: Sequence[str], name: str) -> int:
-    return names.index(name) if name in names else -1
 
 
 # -- As a table.

@@ -422,7 +422,7 @@ _WORTH: Final[Columns[_WorthRow]] = (
     column("tokens in", lambda row: row.took.prompt_tokens, lambda value: _per_thousand_text(value)),
     column("tokens", lambda row: row.took.tokens, lambda value: _per_thousand_text(value)),
     column("seconds", lambda row: row.took.seconds, lambda value: f"{value * THOUSAND:,.1f}"),
-    column("$", lambda row: row.took.dollars, lambda value: _dollars_text(value)),
+    column("$", lambda row: row.took.dollars, lambda value: NONE if value is None else f"{value * THOUSAND:,.3f}"),
 )
 _WIDTH: Final = 79
 _COSTS_NOTE: Final = "Calls, tokens, seconds and dollars are per 1,000 items, as if no reply had been stored before."
@@ -430,10 +430,6 @@ _COSTS_NOTE: Final = "Calls, tokens, seconds and dollars are per 1,000 items, as
 
 def _per_thousand_text(value: float | None) -> str:
     return NONE if value is None else f"{value * THOUSAND:,.0f}"
-
-
-def _dollars_text(value: float | None) -> str:
-    return NONE if value is None else f"{value * THOUSAND:,.3f}"
 
 
 def _stages_table(rows: Sequence[StageRow]) -> Table:

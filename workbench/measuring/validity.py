@@ -324,7 +324,7 @@ def _check_verifier(
     comparing = [
         _compare_kinds(check, judge.name, said, rows, chosen, exposed)
         for check, chosen, exposed in _exposed_items(project, rows, seen, judge, outcome)
-        if _is_mixed(said := _counted_decisions(check, outcome[chosen]))
+        if (said := _counted_decisions(check, outcome[chosen])).any() and not said.all()
     ]
     others = [
         _unknown_model(project, rows, judge),
@@ -398,10 +398,6 @@ def _unknown_model(project: Project, rows: _ChosenItems, judge: VerifierRun) -> 
 
 def _counted_decisions(check: Check, outcome: IntArray) -> BoolArray:
     return outcome >= OutcomeCode.ABSTAIN if check == "undecided-by-gold" else outcome == OutcomeCode.CORRECT
-
-
-def _is_mixed(said: BoolArray) -> bool:
-    return bool(said.any() and not said.all())
 
 
 def _compare_kinds(

@@ -98,12 +98,8 @@ def identifier(heading: str, value: Callable[[Record], str], **extras: Unpack[Ex
     return Column(heading=heading, value=value, show=str, words=True, ids=True, **extras)
 
 
-def _identity(shown: Shown) -> Shown:
-    return shown
-
-
 def text(heading: str, value: Callable[[Record], Shown], **extras: Unpack[Extras[Record]]) -> Column[Record]:
-    return Column(heading=heading, value=value, show=_identity, **extras)
+    return Column(heading=heading, value=value, show=lambda shown: shown, **extras)
 
 
 def count(heading: str, value: Callable[[Record], int], **extras: Unpack[Extras[Record]]) -> Column[Record]:

@@ -290,10 +290,6 @@ def share_text(found: Share) -> str:
     return NONE if found.share is None else f"{percent(found.share)} ({found.n:,})"
 
 
-def _seconds_text(ms: float | None) -> str:
-    return NONE if ms is None else f"{ms / 1000:.1f}"
-
-
 def _share_column(name: str, found: Callable[[AnnotatorQuality], Share], room: int) -> Column[AnnotatorQuality]:
     return column(f"{name} %", found, share_text, by=lambda person: found(person).share, key=name, room=room)
 
@@ -309,7 +305,7 @@ _PEOPLE: Columns[AnnotatorQuality] = (
     _share_column("imported", lambda person: person.imported, 12),
     _share_column("checks", lambda person: person.checks, 11),
     _share_column("repeats", lambda person: person.repeats, 11),
-    column("median s", lambda person: person.median_ms, _seconds_text, room=8),
+    column("median s", lambda person: person.median_ms, lambda ms: NONE if ms is None else f"{ms / 1000:.1f}", room=8),
     column("fast %", lambda person: person.fast.share, percent, room=6),
     count("unblinded", lambda person: person.unblinded, room=9),
 )

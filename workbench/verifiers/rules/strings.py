@@ -293,7 +293,9 @@ def same_words_of(reference: str, candidate: str, question: TypedQuestion) -> st
         return "text.noun" if _same_noun(reference, candidate) else None
     if question.strands and (ours := _parse_strand(reference)) is not None and ours == _parse_strand(candidate):
         return "text.words"
-    return "text.noun" if not question.of_words and _same_term(reference, candidate, question) else None
+    one, other = spelled(reference).casefold(), spelled(candidate).casefold()
+    same = one == _PLURALS.get(other) or other == _PLURALS.get(one) or _same_term(reference, candidate, question)
+    return "text.noun" if same and not question.of_words else None
 
 
 def _same_noun(reference: str, candidate: str) -> bool:

@@ -90,7 +90,9 @@ def is_part_of_formula(around: Surroundings) -> bool:
     if _FACTOR.search(around.left.rpartition("$")[2].rpartition("\n")[2]):
         return True
     left = _MATH_OPENERS.sub("", around.left)
-    return _DATA.changed_before.search(left) is not None or _DATA.changed_behind.match(around.behind) is not None
+    behind = _DATA.changed_behind.match(around.behind)
+    is_remainder = behind is not None and "mod" in behind[0] and left.rstrip().endswith((r"\equiv", "≡"))
+    return _DATA.changed_before.search(left) is not None or (behind is not None and not is_remainder)
 
 
 def _is_denied_before(before: str) -> bool:

@@ -40,6 +40,7 @@ from workbench.verifiers.rules.records import (
 )
 from workbench.verifiers.rules.sense import (
     change_marks,
+    directions,
     explained_by,
     has_denial,
     qualifiers_of_phrase,
@@ -144,8 +145,14 @@ def _is_contained(reference: str, answer: str, with_: Comparison) -> bool:
         return True
     if with_.question.type not in (None, "D") or VALUE.search(reference):
         return False
-    if with_.question.asks_who and tells_person(answer, reference):
-        return True
+    if " " not in reference and directions(reference) and not directions(answer):
+        raise Doubt("alike")
+    if with_.question.asks_who:
+        subject = _SUBJECT.match(answer)
+        if subject and subject[1] in with_.question.text and subject[1] not in reference:
+            raise Doubt("alike")
+        if tells_person(answer, reference):
+            return True
     return contains(answer, reference) or completes(with_.question.text, answer, reference)
 
 
@@ -166,6 +173,9 @@ TEXT = ValueType(None, {(Text, object): _compare_texts})
 # -- Whether two answers that no comparer finds equal were understood, so that they differ; else only a judge can tell.
 
 
+_SUBJECT = re.compile(
+    r"\W*(?!The\b|In\b|It\b|So\b|Since\b|Both\b|Between\b|Of\b|If\b|When\b|As\b|Who\b)([A-Z]\w+)\s+[a-z]"
+)
 _FORMULA_ASIDE = re.compile(r"\s*\((?=[^()]*\d)[^()]*\)")
 _NAME = re.compile(r"(?:[^\W\d_]+(?:['’-][^\W\d_]+)*[.,]?(?:\s|\Z)){1,6}")
 _ABBREVIATED = re.compile("(?<![A-Za-z])[A-Z]{2,4}(?![A-Za-z])|[\u3040-\u9fff]{5}|[\u2150-\u24ff]")

@@ -509,11 +509,6 @@ def _as_nested_tuples(given: Any) -> Any:
     return tuple(map(_as_nested_tuples, given)) if isinstance(given, list) else given
 
 
-def _as_sets(given: Any) -> list[Any]:
-    # An empty list becomes a dict, as in EvalPlus.
-    return [set(one) if isinstance(one, list) and one else {} for one in given]
-
-
 _CONVERTERS: Final[tuple[tuple[Callable[[Arguments], Arguments], tuple[int, ...]], ...]] = (
     (_as_tuples, (2, 116, 132, 143, 222, 261, 273, 394, 399, 421, 424)),
     (_as_tuples, (429, 470, 560, 579, 596, 616, 630, 726, 740, 744, 809)),
@@ -523,7 +518,7 @@ _CONVERTERS: Final[tuple[tuple[Callable[[Arguments], Arguments], tuple[int, ...]
     ),
     (lambda given: [_as_tuples(given[0]), given[1]], (75, 413, 444, 753)),
     (lambda given: [given[0], tuple(given[1])], (106, 750)),
-    (lambda given: [_as_sets(given[0])], (115,)),
+    (lambda given: [[set(one) if isinstance(one, list) and one else {} for one in given[0]]], (115,)),
     (lambda given: [float(given[0]), complex(given[1])], (124,)),
     (lambda given: [tuple(given[0]), given[1]], (250, 405, 446, 617, 720, 763, 808)),
     (lambda given: [tuple(_as_tuples(one)) for one in given], (259, 401, 445)),

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from workbench.coding.problems import LeftOut, OutcomeLines, SolutionOutcome, chosen_runs, outcomes_in, suites_of
-from workbench.core.code import BROKEN, NOT_RUN, OUTCOMES, Execution, Failure, Problem
+from workbench.core.code import BROKEN, NOT_RUN, OUTCOMES, Execution, Problem
 from workbench.core.code_tests.broken import broken_tests
 from workbench.core.database.selection import chosen_ids
 from workbench.core.project import Project, batches
@@ -97,7 +97,7 @@ def _solution_lines(
             source=tests[place].source if place < len(tests) else "",
             outcome=letter,
             meaning=OUTCOMES.get(letter, OUTCOMES[NOT_RUN]),
-            error=_error_text(failure),
+            error=None if failure is None else ": ".join(filter(None, (failure.error, failure.message))) or None,
             got=None if failure is None else failure.got,
             expected=None if failure is None else failure.expected,
             set_apart=why if letter == BROKEN else None,
@@ -105,7 +105,3 @@ def _solution_lines(
             run=row.id,
             dataset=solution.dataset,
         )
-
-
-def _error_text(failure: Failure | None) -> str | None:
-    return None if failure is None else ": ".join(filter(None, (failure.error, failure.message))) or None

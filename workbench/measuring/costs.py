@@ -165,6 +165,14 @@ def _point(row: CostRow, price: Price) -> tuple[Any, Any]:
 _LEADS: Final = {True: "●", False: "", None: NONE}
 
 
+def _seconds_text(value: float) -> str:
+    return "< 0.001" if 0 < value < 1 / THOUSAND else f"{value:,.3f}"
+
+
+def _per_thousand_text(value: float | None) -> str:
+    return NONE if value is None else f"{value * THOUSAND:,.2f}"
+
+
 def cost_table(report: CostReport, *, clock: bool = True) -> Table:
     """Tabulate accuracy with tokens, seconds and dollars.
 
@@ -182,15 +190,8 @@ def cost_table(report: CostReport, *, clock: bool = True) -> Table:
         column("tokens", lambda row: row.completion_tokens, whole_number),
         column("executing", lambda row: row.executing_tokens, whole_number),
         column("writing tests", lambda row: row.writing_tokens, whole_number),
-        column(
-            "seconds",
-            lambda row: row.seconds,
-            lambda s: "< 0.001" if 0 < s < 1 / THOUSAND else f"{s:,.3f}",
-            there=clock,
-        ),
-        column(
-            "$ per 1,000", lambda row: row.dollars, lambda cost: NONE if cost is None else f"{cost * THOUSAND:,.2f}"
-        ),
+        column("seconds", lambda row: row.seconds, _seconds_text, there=clock),
+        column("$ per 1,000", lambda row: row.dollars, _per_thousand_text),
     )
     unpriced = [row.verifier for row in report.rows if row.dollars is None]
     most = max((row.accuracy.n for row in report.rows), default=0)

@@ -542,8 +542,8 @@ class _Decider:
     def _gives_another(self) -> bool:
         r"""Return whether the text after an answer names another: "``\boxed{2}`` … The answer is 3.", "2. So four"."""
         reference, behind = self._found.parts[0], self._completion[self._found.candidate.end :]
-        told = last_match(_DATA.in_words, behind) if _WHOLE.fullmatch(reference.strip(" $")) else None
-        told = last_match(_DATA.corrected, behind) or told
+        in_words = last_match(_DATA.in_words, behind) if _WHOLE.fullmatch(reference.strip(" $")) else None
+        told = last_match(_DATA.corrected, behind) or in_words
         if _DATA.disowned.search(behind) or (told and self._same(reference, told["number"]) is False):
             return True
         if self._how != "boxed" or len(self._found.parts) > 1:

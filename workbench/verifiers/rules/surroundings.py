@@ -85,9 +85,8 @@ def takes_back(answer: str) -> bool:
 
 def is_part_of_formula(around: Surroundings) -> bool:
     r"""Return whether the answer is part of a larger formula: ``-\boxed{12}``, ``\boxed{12}+1``."""
-    if (letter := _LETTER_BEHIND.match(around.behind)) and unit(letter[1]) is None:
-        return True
-    if _FACTOR.search(around.left.rpartition("$")[2].rpartition("\n")[2]):
+    is_factor = _FACTOR.search(around.left.rpartition("$")[2].rpartition("\n")[2]) is not None
+    if is_factor or ((letter := _LETTER_BEHIND.match(around.behind)) and unit(letter[1]) is None):
         return True
     left = _MATH_OPENERS.sub("", around.left)
     behind = _DATA.changed_behind.match(around.behind)

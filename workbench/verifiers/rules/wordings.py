@@ -145,14 +145,12 @@ def _is_contained(reference: str, answer: str, with_: Comparison) -> bool:
         return True
     if with_.question.type not in (None, "D") or VALUE.search(reference):
         return False
-    if " " not in reference and directions(reference) and not directions(answer):
+    subject = _SUBJECT.match(answer) if with_.question.asks_who else None
+    is_of_another = subject and subject[1] in with_.question.text and subject[1] not in reference
+    if is_of_another or (" " not in reference and directions(reference) and not directions(answer)):
         raise Doubt("alike")
-    if with_.question.asks_who:
-        subject = _SUBJECT.match(answer)
-        if subject and subject[1] in with_.question.text and subject[1] not in reference:
-            raise Doubt("alike")
-        if tells_person(answer, reference):
-            return True
+    if with_.question.asks_who and tells_person(answer, reference):
+        return True
     return contains(answer, reference) or completes(with_.question.text, answer, reference)
 
 

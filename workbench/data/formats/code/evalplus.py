@@ -518,6 +518,7 @@ _CONVERTERS: Final[tuple[tuple[Callable[[Arguments], Arguments], tuple[int, ...]
     ),
     (lambda given: [_as_tuples(given[0]), given[1]], (75, 413, 444, 753)),
     (lambda given: [given[0], tuple(given[1])], (106, 750)),
+    # An empty list becomes a dict, as in EvalPlus.
     (lambda given: [[set(one) if isinstance(one, list) and one else {} for one in given[0]]], (115,)),
     (lambda given: [float(given[0]), complex(given[1])], (124,)),
     (lambda given: [tuple(given[0]), given[1]], (250, 405, 446, 617, 720, 763, 808)),

@@ -22,6 +22,8 @@ _VOLATILE: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], .
     (re.compile(r"\b\d{4}-\d\d-\d\d\b"), "<date>"),
     (re.compile(r"-?\d+\.\d{9,}(?:e-?\d+)?"), lambda found: format(float(found[0]), ".9g")),
     (re.compile(r'("workers": ?)\d+'), r'\1"<measured>"'),
+    # A runner lives on for a while after its last run.
+    (re.compile(r'("alive": ?)(?:true|false)'), r'\1"<measured>"'),
     # The sandbox level of this machine, as a JSON string or as a cell of a table.
     (re.compile(r'"L[123]"'), '"<level>"'),
     (re.compile(r"\bL[123](?=\s{2,}|\s*$|\s+·)", re.MULTILINE), "L?"),

@@ -145,7 +145,7 @@ def _is_contained(reference: str, answer: str, with_: Comparison) -> bool:
         return True
     if with_.question.type not in (None, "D") or VALUE.search(reference):
         return False
-    subject = _SUBJECT.match(answer) if with_.question.asks_who else None
+    subject = _SUBJECT.match(answer) if with_.question.asks_who and word_count(reference) < 4 else None
     is_of_another = subject and subject[1] in with_.question.text and subject[1] not in reference
     if is_of_another or (" " not in reference and directions(reference) and not directions(answer)):
         raise Doubt("alike")

@@ -83,7 +83,7 @@ async def test_result_says_who_labels_what_and_when_types_are_asked_for(tmp_path
         assert "They label" not in tried
         output = await run_verb(app, pilot, "f4")
         assert "6 items for amira and ben: 2 labels each. They label in Annotate: workbench open DB --as NAME" in output
-        assert "They also give answer types, but not accepted ones (Home: Derive types)" in output
+        assert "They also give answer types, unless accepted (Home: Derive types)" in output
         assert "They also" not in await run_verb(app, pilot, "f4"), "there are no new slots"
     resolve_types(project, [(one.of, "A1") for one in proposed_types(project)], by="cy")
     async with desk(project) as work:

@@ -162,7 +162,7 @@ def ensure_runner(database: Database) -> None:
     """Start a runner unless one is alive; to be called after the run was queued.
 
     Raises:
-        RunError: The runner doesn't start; one that dies at its work is for `wait` to replace.
+        RunError: The runner doesn't start. `wait` replaces one that starts and then dies.
     """
     if is_alive(database.path):
         return

@@ -214,7 +214,7 @@ def _assigned_lines(done: Assigned) -> Iterator[str]:
             yield f"Earlier labels fill {done.filled:,} of them; {left:,} are open."
     yield from filter(None, [earlier_text(done)])
     if done.type_slots > done.types_given:
-        yield "They also give answer types, but not accepted ones (Home: Derive types), nor if the data has all types."
+        yield "They also give answer types, unless accepted (Home: Derive types) or imported for all questions."
     if done.joined:
         yield f"{done.joined} added to batches with open slots on these items."
 

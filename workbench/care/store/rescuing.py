@@ -114,7 +114,7 @@ def _rows_by_id(source: Connection, table: str, asked: str, last: int) -> Iterat
     with suppress(sqlite3.DatabaseError):
         asked_room = f"SELECT page_count * page_size / {_MIN_ROW_BYTES} FROM pragma_page_count, pragma_page_size"
         (room,) = source.execute(asked_room).fetchone()
-        # A damaged id may be any number, even one of more rows than the file has room for.
+        # A damaged id may be huge, but the file has room for only so many rows.
         last = max(last, min(room, *source.execute(f'SELECT coalesce(max(rowid), 0) FROM "{table}"').fetchone()))
     number = 0
     while number <= last + _IDS_BEYOND:

@@ -165,7 +165,7 @@ def settle_slots(connection: sqlite3.Connection, task: Task, subject: int, label
 
 
 def settle_own_slots(connection: sqlite3.Connection, answers: Iterable[LabelEvent]) -> None:
-    """Mark the check and repeat slots of these answers as done; without a slot, the edit of a check would be a label.
+    """Mark the check and repeat slots of these answers as done. An edited check without a slot would become a label.
 
     A check belongs to no round; a repeat of an earlier round doesn't fill a repeat slot of the next one.
     """

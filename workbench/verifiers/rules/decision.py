@@ -325,7 +325,7 @@ class _Decider:
         before = self._completion[max(reply_start(self._completion), start - _SAID_BEFORE) : start]
         *earlier, _ = sentences(before + self._found.candidate.text)
         said = [affirms(self._reader.question.text, clause) for text in earlier for clause in last_clauses(text)]
-        return [one for one in said if one is not None][-1:] == [_CONTRARY.get(answer.casefold())]
+        return [one for one in said if one is not None][-1:] == [_CONTRARY[answer.casefold()]]
 
     def _may_be_number_of_option(self, reference: str) -> bool:
         known = {} if self._reader.question.options else options(self._reader.question.text, numbered=True)
@@ -455,7 +455,7 @@ class _Decider:
         remark = _REMARK.match(picked.behind)
         if remark and self._is_value and restates_number(self._place.text, remark[1]) is False:
             raise Doubt("qualified")
-        if self._denies_before(reference):
+        if reference.casefold() in _CONTRARY and self._denies_before(reference):
             raise Doubt("hedged")
         if self._how == "math":
             self._check_rest_of_sentence(reference, answer, around)

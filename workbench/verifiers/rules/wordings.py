@@ -146,7 +146,9 @@ def _is_contained(reference: str, answer: str, with_: Comparison) -> bool:
     if with_.question.type not in (None, "D") or VALUE.search(reference):
         return False
     subject = _SUBJECT.match(answer) if with_.question.asks_who and word_count(reference) < 4 else None
-    is_of_another = subject and subject[1] in with_.question.text and subject[1] not in reference
+    is_of_another = (
+        subject and subject[1] not in reference and re.search(rf"[a-z,;.] {subject[1]}\b", with_.question.text)
+    )
     if is_of_another or (" " not in reference and directions(reference) and not directions(answer)):
         raise Doubt("alike")
     if with_.question.asks_who and tells_person(answer, reference):
@@ -171,9 +173,7 @@ TEXT = ValueType(None, {(Text, object): _compare_texts})
 # -- Whether two answers that no comparer finds equal were understood, so that they differ; else only a judge can tell.
 
 
-_SUBJECT = re.compile(
-    r"\W*(?!The\b|In\b|It\b|So\b|Since\b|Both\b|Between\b|Of\b|If\b|When\b|As\b|Who\b)([A-Z]\w+)\s+[a-z]"
-)
+_SUBJECT = re.compile(r"\W*([A-Z]\w+)\s+[a-z]")
 _FORMULA_ASIDE = re.compile(r"\s*\((?=[^()]*\d)[^()]*\)")
 _NAME = re.compile(r"(?:[^\W\d_]+(?:['’-][^\W\d_]+)*[.,]?(?:\s|\Z)){1,6}")
 _ABBREVIATED = re.compile("(?<![A-Za-z])[A-Z]{2,4}(?![A-Za-z])|[\u3040-\u9fff]{5}|[\u2150-\u24ff]")

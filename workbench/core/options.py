@@ -33,9 +33,10 @@ from typing import (
 import msgspec
 from msgspec import NODEFAULT, Meta, Struct, structs
 
-from workbench.core.errors import UsageError, opt
+from workbench.core.errors import Option, UsageError, opt
 from workbench.core.label import coordinator_name
 from workbench.core.selection import FIELDS, Selection, selection_of
+from workbench.core.text.figures import listed
 from workbench.core.text.inert import inert
 from workbench.core.verdict import PROTOCOL, GoldChoice, Protocol3
 
@@ -67,6 +68,11 @@ class Written(Struct, frozen=True, kw_only=True):
         output: Set for a path that is written; for a ``"stream"``, "-" stands for standard output.
         folder: Whether a path may be a folder.
         later: Whether the option is rarely needed, so that forms hide it at first.
+        only: The actions (values of the option ``verb``) that the option is for, separated by spaces; if empty, all.
+        required_by: The actions that require it, separated by spaces.
+        needs: The name of the field without which the option has no effect.
+        words: For a positional option, the words that each action takes, such as ``{"rename": "NAME NEW_NAME"}``; a
+            word in brackets is optional, and one with … repeatable.
     """
 
     flags: tuple[str, ...] = ()
@@ -84,6 +90,10 @@ class Written(Struct, frozen=True, kw_only=True):
     output: Literal["stream", "file"] | None = None
     folder: bool = False
     later: bool = False
+    only: str = ""
+    required_by: str = ""
+    needs: str = ""
+    words: Mapping[str, str] | None = None
 
 
 def option(
@@ -98,6 +108,11 @@ def option(
     bounds: dict[str, Any] = {"ge": ge, "gt": gt, "le": le}
     said: dict[str, Any] = {side: bound for side, bound in bounds.items() if bound is not None}
     return Meta(description=description, extra={"written": Written(flags=flags, **spelling)}, **said)
+
+
+def restricted(**rules: str) -> Meta:
+    """Declare, for an option of a shared type, when it applies: ``only``, ``required_by`` or ``needs`` of `Written`."""
+    return Meta(extra={"rules": rules})
 
 
 def argument(metavar: str | None = None, /, **spelling: Any) -> Meta:
@@ -160,6 +175,9 @@ Verifiers = Annotated[tuple[str, ...], option("Include only this verifier (repea
 VerifierSettings = Annotated[
     dict[str, str],
     option("Set an option of the verifier (repeatable).", "-o", "--option", metavar="KEY=VALUE", read=split_pair),
+]
+VerifierTitle = Annotated[
+    str | None, option("Name for the verifier with these options.  [default: the verifier's own name]", "--name")
 ]
 Gold = Annotated[
     GoldChoice,
@@ -240,7 +258,7 @@ def split_people(text: str) -> tuple[str, ...]:
         UsageError: A quote is not closed, or there is no name.
     """
     try:
-        names = (name.strip("\"'") for name in _names_between_commas(text)) if "," in text else shlex.split(text)
+        names = (name.strip("\"'") for name in names_between_commas(text)) if "," in text else shlex.split(text)
     except ValueError:
         raise UsageError("A quote is not closed.", "Put commas between the names.") from None
     if found := tuple(filter(None, names)):
@@ -250,10 +268,10 @@ def split_people(text: str) -> tuple[str, ...]:
 
 def split_people_words(words: Sequence[str]) -> tuple[str, ...]:
     """Split words into people's names: a word is one name, or several names separated by commas."""
-    return tuple(name for word in words for name in _names_between_commas(word))
+    return tuple(name for word in words for name in names_between_commas(word))
 
 
-def _names_between_commas(text: str) -> tuple[str, ...]:
+def names_between_commas(text: str) -> tuple[str, ...]:
     return tuple(filter(None, map(str.strip, text.split(","))))
 
 
@@ -272,7 +290,7 @@ class TableForm(Options, frozen=True, kw_only=True):
         option(
             "Show only these table columns, named by their headings, in this order.",
             metavar="NAME[,NAME…]",
-            read=_names_between_commas,
+            read=names_between_commas,
         ),
     ] = ()
     label: Annotated[str, option("Label of the LaTeX table, for \\ref; further tables get the suffixes -2, -3 …")] = ""
@@ -328,6 +346,13 @@ class RecordField(NamedTuple):
     def is_required(self) -> bool:
         return self.default is NODEFAULT
 
+    @property
+    def shown(self) -> str:
+        """Return its name for messages."""
+        if self.written.is_argument:
+            return (self.written.metavar or self.name.upper()).strip("[]")
+        return str(Option(self.flags[-1].lstrip("-")))
+
 
 def fields_of(record: type[Options]) -> Iterator[RecordField]:
     """Yield the fields of a record in order; a contained record is replaced by its fields."""
@@ -345,6 +370,55 @@ def build_record(record: type[Asked], said: Mapping[str, Any]) -> Asked:
     hints = get_type_hints(record)
     given = {name: build_record(hint, said) for name, hint in hints.items() if _is_record(hint)}
     return record(**given, **{name: said[name] for name in record.__struct_fields__ if name in said})
+
+
+def require_fitting(options: Options, command: str) -> None:
+    """Check that the given options go together, as their declarations say.
+
+    Args:
+        command: The command's name, for messages.
+
+    Raises:
+        UsageError: An option is for another action, or lacks the option that it needs; or the action takes other words.
+    """
+    values = dict(_fields_with_values(options))
+    action = values.get("verb", "")
+    fields = {field.name: field for field in fields_of(type(options))}
+    for name, field in fields.items():
+        value, written = values[name], field.written
+        if written.words is not None:
+            words = written.words.get(action, "")
+            if not _are_fitting(words, len(value) if isinstance(value, tuple) else int(value not in (None, ""))):
+                raise UsageError(f"Write: {command} DB {action} {words}".rstrip())
+        elif value == field.default:
+            if action in written.required_by.split():
+                raise UsageError(f"{action} requires {field.shown}.", f"See: {command} --help")
+        elif written.only and action not in written.only.split():
+            raise UsageError(f"{field.shown} is only for {listed(written.only.split())}.")
+        elif (other := fields.get(written.needs)) is not None and values[other.name] == other.default:
+            raise UsageError(f"{field.shown} requires {other.shown}.")
+
+
+def require_one(options: Options, *names: str, optional: bool = False) -> None:
+    """Check that one of these options is given, and no other of them.
+
+    Args:
+        names: Names of fields.
+        optional: Whether all may be left out.
+
+    Raises:
+        UsageError: Several are given, or none.
+    """
+    fields = {field.name: field for field in fields_of(type(options))}
+    count = sum(getattr(options, name) != fields[name].default for name in names)
+    if count > 1 or not (count or optional):
+        raise UsageError(f"Give one of {listed([fields[name].shown for name in names])}.")
+
+
+def _are_fitting(words: str, count: int) -> bool:
+    names = words.split()
+    fewest = sum(not name.startswith("[") for name in names)
+    return fewest <= count and (count <= len(names) or "…" in words)
 
 
 def run_job(job: Callable[..., T], options: Options, /, *args: Any, **more: Any) -> T:
@@ -383,7 +457,9 @@ def _is_record(hint: Any) -> bool:
 
 def field_of(name: str, hint: Any, default: Any) -> RecordField:
     type_, metas = _split_annotation(hint)
-    written = next((meta.extra["written"] for meta in reversed(metas) if meta.extra), Written())
+    extras = [meta.extra for meta in reversed(metas) if meta.extra]
+    written = next((extra["written"] for extra in extras if "written" in extra), Written())
+    written = structs.replace(written, **next((extra["rules"] for extra in extras if "rules" in extra), {}))
     is_several = get_origin(type_) is dict or (get_origin(type_) is tuple and written.read is None)
     if get_origin(type_) is tuple and is_several:
         type_, more = _split_annotation(get_args(type_)[0])

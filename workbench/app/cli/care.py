@@ -26,7 +26,11 @@ class BackupOptions(Options, frozen=True, kw_only=True):
         bool, option("Overwrite an existing file, unless it is an intact backup with more data than DB.")
     ] = False
     discard: Annotated[
-        bool, option("With --force: overwrite even a backup that has more data than DB or belongs to another project.")
+        bool,
+        option(
+            "With --force: overwrite even a backup that has more data than DB or belongs to another project.",
+            needs="force",
+        ),
     ] = False
 
 
@@ -37,8 +41,6 @@ def backup_command(options: BackupOptions) -> Output:
     Copying the file by hand can miss data in its write-ahead log; this command doesn't. To return to a copy: workbench
     restore
     """
-    if options.discard and not options.force:
-        raise click.UsageError("--discard requires --force.")
     from workbench.care.backups import backup_of
 
     with showing_progress():

@@ -22,7 +22,7 @@ from workbench.core.code import NotRun
 from workbench.core.errors import UsageError
 from workbench.core.item import Refusal
 from workbench.core.label import EXCLUSION_REASONS
-from workbench.core.options import LARGEST, option, split_pair
+from workbench.core.options import LARGEST, option, run_job, split_pair
 from workbench.core.progress import BYTES, Listener, Step, listening_with
 from workbench.core.project import Project, opened_project
 from workbench.core.run import ClusterUse, RunInfo
@@ -250,6 +250,15 @@ def trusting(action: Callable[[bool], T], trust: bool) -> T:
         if not confirmed("Accept this for the project?"):
             raise
     return action(True)
+
+
+def run_trusted(job: Callable[..., T], options: Any, /, *args: Any, **more: Any) -> T:
+    """Call a job with the fields of the options that it takes (see `run_job`), if the user trusts it (see `trusting`).
+
+    Args:
+        options: A record with ``trust``.
+    """
+    return trusting(lambda yes: run_job(job, options, *args, trust=yes, **more), options.trust)
 
 
 def confirmed(question: str) -> bool:

@@ -30,7 +30,7 @@ from workbench.app.cli.verb import Output, verb
 from workbench.app.verbs import WITHIN
 from workbench.benchmarks.options import DrawOptions
 from workbench.core.errors import UsageError
-from workbench.core.options import BY, NONE_GIVEN, By, Options, Trust, argument, option, run_job
+from workbench.core.options import BY, NONE_GIVEN, By, Options, Trust, argument, option, require_one, run_job
 from workbench.core.project import Project
 from workbench.core.text.figures import NONE, aligned, percent
 from workbench.measuring.records.curation import (
@@ -147,9 +147,10 @@ class CurateExcludeOptions(Options, frozen=True, kw_only=True):
     candidates: Annotated[bool, option("List questions that a rule or a model finds unsuitable, with the reasons.")] = (
         False
     )
-    accept: Annotated[bool, option("With --candidates: exclude the listed questions, each for its listed reason.")] = (
-        False
-    )
+    accept: Annotated[
+        bool,
+        option("With --candidates: exclude the listed questions, each for its listed reason.", needs="candidates"),
+    ] = False
     listing: Annotated[bool, option("List every excluded question, with reason and author.", "--list")] = False
     undo: Annotated[
         bool, option("Include excluded questions again: the named ones, or all that were excluded for this --reason.")
@@ -168,7 +169,11 @@ def exclude_command(project: Project, options: CurateExcludeOptions) -> Output:
 
     Excluded questions are never drawn, and stay in the database. To exclude their items from tables: workbench exclude
     """
-    _check_options(options)
+    require_one(options, "candidates", "listing", "undo", optional=True)
+    if options.ids and (options.candidates or options.listing):
+        raise UsageError("--candidates and --list select the questions themselves.", "Leave the ids out.")
+    if not (options.candidates or options.listing or options.undo or (options.ids and options.reason)):
+        raise UsageError("Name the questions and the reason.", "Write: ID… --reason CODE, or --candidates")
     scope = options.scope
     from workbench.benchmarks.curating import pool
 
@@ -188,17 +193,6 @@ def exclude_command(project: Project, options: CurateExcludeOptions) -> Output:
             f"{found.excluded:,} excluded, {found.restored:,} included again, {found.unchanged:,} unchanged"
         ],
     )
-
-
-def _check_options(options: CurateExcludeOptions) -> None:
-    if sum((options.candidates, options.listing, options.undo)) > 1:
-        raise UsageError("Give one of --candidates, --list and --undo.", "See: workbench curate DB exclude --help")
-    if options.accept and not options.candidates:
-        raise UsageError("--accept requires --candidates.")
-    if options.ids and (options.candidates or options.listing):
-        raise UsageError("--candidates and --list select the questions themselves.", "Leave the ids out.")
-    if not (options.candidates or options.listing or options.undo or (options.ids and options.reason)):
-        raise UsageError("Name the questions and the reason.", "Write: ID… --reason CODE, or --candidates")
 
 
 def _out_lines(found: Sequence[OutQuestion]) -> Iterator[str]:
@@ -287,9 +281,12 @@ class CurateTypesOptions(Options, frozen=True, kw_only=True):
             "Prompt file to use, such as your copy of a published prompt, with the "
             "placeholders {question} and {answer}.",
             metavar="FILE",
+            needs="model",
         ),
     ] = None
-    untyped: Annotated[bool, option("Have the model propose types only for questions without a type.")] = False
+    untyped: Annotated[
+        bool, option("Have the model propose types only for questions without a type.", needs="model")
+    ] = False
     said: Annotated[
         tuple[str, ...],
         option("Set the type of a question, such as q7=A1 (repeatable).", "--set", metavar="QUESTION=SUBTYPE"),
@@ -318,11 +315,8 @@ def types_command(project: Project, options: CurateTypesOptions) -> Output | Non
     "annotator": …, "answer_subtype": "A1"}. To list questions for which a model finds no type: workbench curate DB
     exclude --candidates
     """
-    if sum((options.model is not None, bool(options.said), options.listing, options.accept is not None)) > 1:
-        raise UsageError("Give one of --model, --set, --accept and --list.")
+    require_one(options, "model", "said", "listing", "accept", optional=True)
     scope = options.scope
-    if options.template is not None and options.model is None:
-        raise UsageError("--template requires a model.", "Name one: --model NAME")
     if options.model is not None:
         return _propose_types(project, options.model, options, scope)
     if options.said:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, Literal
-
-import click
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from workbench.app.cli.common import (
     REFUSED_SOME,
@@ -19,12 +17,11 @@ from workbench.app.cli.common import (
     show,
     showing_progress,
 )
-from workbench.app.cli.verb import Output, ToStdout, verb
+from workbench.app.cli.verb import Output, verb
 from workbench.app.cli.writing import shown
-from workbench.core.errors import UsageError
 from workbench.core.item import QuarantinedRow
 from workbench.core.label import ExcludedItem
-from workbench.core.options import BY, By, Limit, Options, Where, argument, option, run_job
+from workbench.core.options import BY, By, Limit, Options, Where, argument, option, require_one, restricted, run_job
 from workbench.core.progress import BYTES, step
 from workbench.core.project import Project
 from workbench.core.run import RefusedLine
@@ -121,7 +118,7 @@ def _say_left_out_of(file: str, found: ImportReport | FileReport) -> None:
 # -- ``workbench export DB FILE``
 
 
-@verb(to_stdout=ToStdout("file"))
+@verb
 def export_command(project: Project, options: ExportOptions) -> Output:
     """Write items, labels, verdicts, outcomes of tests or the project to a file; compressed when its name ends in .gz.
 
@@ -194,7 +191,7 @@ class ExcludeOptions(Options, frozen=True, kw_only=True):
     where: Where = ()
     limit: Limit = None
     reason: ExclusionReason = None
-    note: ExclusionNote = ""
+    note: Annotated[ExclusionNote, restricted(needs="reason")] = ""
     by: By = BY
     undo: Annotated[bool, option("Include items again that coordinators excluded.")] = False
     listing: Annotated[bool, option("List every excluded item, with reason and author.", "--list")] = False
@@ -211,8 +208,7 @@ def exclude_command(project: Project, options: ExcludeOptions) -> Output:
 
     workbench exclude DB --where question_id=q3 --reason proof
     """
-    if sum((options.reason is not None, options.undo, options.listing, options.candidates)) != 1:
-        raise UsageError("Give one of --reason, --undo, --list and --candidates.", "See: workbench exclude --help")
+    require_one(options, "reason", "undo", "listing", "candidates")
     from workbench.labelling import coordinating, excluded
 
     if options.listing:
@@ -246,9 +242,15 @@ def _candidate_lines(found: Sequence[CandidateItem]) -> Iterator[str]:
 
 class SelectedByOptions(Options, frozen=True, kw_only=True):
     verb: Annotated[Literal["list", "add", "remove"], argument()] = "list"
-    names: Annotated[tuple[str, ...], argument()] = ()
+    names: Annotated[tuple[str, ...], argument(words={"add": "NAME…", "remove": "NAME…"})] = ()
     dataset: Annotated[
-        str | None, option("Data set whose items the judges selected; required with add and remove.", metavar="NAME")
+        str | None,
+        option(
+            "Data set whose items the judges selected; required with add and remove.",
+            metavar="NAME",
+            only="add remove",
+            required_by="add remove",
+        ),
     ] = None
 
 
@@ -261,32 +263,29 @@ def selected_by_command(project: Project, options: SelectedByOptions) -> Output:
     """
     from workbench.measuring import notes
 
-    if (options.verb == "list") != (not options.names and options.dataset is None):
-        raise click.UsageError("Write: workbench selected-by DB add NAME… --dataset NAME")
-    if options.verb == "list":
+    if options.dataset is None:
         return Output(
             notes.judges(project),
             lambda found: [f"{dataset}: {', '.join(names)}" for dataset, names in found.items()] or ["none"],
         )
-    if not options.names or options.dataset is None:
-        raise click.UsageError(f"Write: workbench selected-by DB {options.verb} NAME… --dataset NAME")
-    if options.verb == "add":
-        changed = notes.add_selection_judges(project, options.dataset, options.names)
-    else:
-        changed = notes.remove_selection_judges(project, options.dataset, options.names)
+    change = notes.add_selection_judges if options.verb == "add" else notes.remove_selection_judges
+    changed = change(project, options.dataset, options.names)
     return Output({"changed": changed}, lambda _: [f"{changed} {'added' if options.verb == 'add' else 'removed'}"])
 
 
 # -- ``workbench datasets DB``
 
 
-_NAMES: Final = {"list": "", "rename": "NAME NEW_NAME", "exclude": "NAME --reason TEXT", "restore": "NAME"}
-
-
 class DatasetsOptions(Options, frozen=True, kw_only=True):
     verb: Annotated[Literal["list", "rename", "exclude", "restore"], argument()] = "list"
-    names: Annotated[tuple[str, ...], argument("[NAME] [NEW_NAME]")] = ()
-    reason: Annotated[str, option("Reason for excluding the data set.", metavar="TEXT")] = ""
+    names: Annotated[
+        tuple[str, ...],
+        argument("[NAME] [NEW_NAME]", words={"rename": "NAME NEW_NAME", "exclude": "NAME", "restore": "NAME"}),
+    ] = ()
+    reason: Annotated[
+        str,
+        option("Reason for excluding the data set.", metavar="TEXT", only="exclude", required_by="exclude"),
+    ] = ""
     by: By = BY
 
 
@@ -305,10 +304,6 @@ def datasets_command(project: Project, options: DatasetsOptions) -> Output:
     restored. To import a corrected file under the same name, rename the data set first. None of this is possible while
     a run works on the data set.
     """
-    if len(options.names) != len(_NAMES[options.verb].split(" --")[0].split()):
-        raise UsageError(f"Write: workbench datasets DB {options.verb} {_NAMES[options.verb]}".rstrip())
-    if options.reason and options.verb != "exclude":
-        raise UsageError("--reason is only for exclude.")
     if options.verb == "list":
         from workbench.measuring.briefing import every_dataset
 

@@ -106,25 +106,31 @@ def _show_wrapped(text: str, indent: str = "") -> None:
 
 Verb = Literal["confirm", "send-back", "error", "undo", "list", "errors", "export", "import"]
 _DECISIONS = ("confirm", "send-back", "error")
-_WITHOUT_WORDS = ("list", "errors")
+_WORDS = {**dict.fromkeys(_DECISIONS, "ID…"), "undo": "UUID…", "export": "FILE", "import": "FILE"}
 
 
 class ReviewOptions(Options, frozen=True, kw_only=True):
     verb: Annotated[Verb, argument()] = "list"
-    words: Annotated[tuple[str, ...], argument("[ID… | UUID… | FILE]")] = ()
+    words: Annotated[tuple[str, ...], argument("[ID… | UUID… | FILE]", words=_WORDS)] = ()
     verifier: Annotated[
         str | None,
         option(
-            "For error: verifier whose verdict is wrong. For errors and list: show only this verifier.", metavar="NAME"
+            "For error: verifier whose verdict is wrong. For errors and list: show only this verifier.",
+            metavar="NAME",
+            required_by="error",
         ),
     ] = None
-    category: Annotated[ErrorCategory | None, option("Kind of error to record for a wrong verdict.")] = None
+    category: Annotated[
+        ErrorCategory | None,
+        option("Kind of error to record for a wrong verdict.", only="error", required_by="error"),
+    ] = None
     note: Annotated[
         str,
         option(
             "Note on the decision. With send-back, it gives the reason for labelling again; with --category other, it "
             "names the kind of error.",
             metavar="TEXT",
+            required_by="send-back",
         ),
     ] = ""
     queue: Annotated[Queue | None, option("Queue in which the items were found.")] = None
@@ -159,7 +165,6 @@ def review_command(project: Project, options: ReviewOptions, as_json: bool) -> O
 
     workbench review DB error c17 c21 --verifier rules --category equivalence
     """
-    _check_options(options)
     if options.verb in _DECISIONS:
         return _decide_items(project, options)
     if options.verb == "undo":
@@ -178,26 +183,6 @@ def review_command(project: Project, options: ReviewOptions, as_json: bool) -> O
         counts = error_counts(project, (options.verifier,) if options.verifier else (), options.per)
         return Output(counts, lambda counts: _show_errors(counts, options.per))
     return _exchange_reviews(project, options, as_json)
-
-
-def _check_options(options: ReviewOptions) -> None:
-    """Reject options that don't go together.
-
-    Raises:
-        UsageError: The ids or the file are missing, or an option does not apply.
-    """
-    verb, words = options.verb, options.words
-    if bool(words) == (verb in _WITHOUT_WORDS) or (verb in ("export", "import") and len(words) != 1):
-        needs = {"undo": " UUID…", "export": " FILE", "import": " FILE"}.get(verb, " ID…" if verb in _DECISIONS else "")
-        raise UsageError(f"Write: workbench review DB {verb}{needs}")
-    if verb == "error" and not (options.verifier and options.category):
-        raise UsageError("The verifier or the kind of error is missing.", "Write: --verifier NAME --category KIND")
-    if options.category == "other" and not options.note.strip():
-        raise UsageError("The kind other needs a note that names the kind of error.", "Write: --note TEXT")
-    if verb == "send-back" and not options.note.strip():
-        raise UsageError("Sending items back needs a note with the reason.", "Write: --note TEXT")
-    if options.category and verb != "error":
-        raise UsageError("--category is only for error.")
 
 
 def _decide_items(project: Project, options: ReviewOptions) -> Output:

@@ -11,7 +11,7 @@ import click
 from msgspec import structs
 
 from workbench.app.cli.common import key_and_value, say
-from workbench.app.cli.verb import Output, ToStdout, verb
+from workbench.app.cli.verb import Output, verb
 from workbench.app.cli.writing import shown
 from workbench.core.errors import UsageError
 from workbench.core.options import (
@@ -201,7 +201,7 @@ class ReportOptions(Options, frozen=True, kw_only=True):
     force: Force = False
 
 
-@verb(to_stdout=ToStdout("file"))
+@verb
 def report_command(project: Project, options: ReportOptions) -> Output:
     """Write one self-contained page: data card, tables, plots, confusion matrices, comparisons, examples, methods.
 

@@ -20,6 +20,7 @@ from workbench.app.cli.common import (
     key_and_value,
     one_line,
     print_lines,
+    run_trusted,
     say,
     show,
     trusting,
@@ -40,6 +41,7 @@ from workbench.core.options import (
     TableForm,
     Trust,
     VerifierSettings,
+    VerifierTitle,
     Where,
     Whole,
     Workers,
@@ -302,9 +304,7 @@ _INDENT = " " * 13
 class ProbeOptions(Options, frozen=True, kw_only=True):
     verifier: Annotated[str, argument()] = "rules"
     settings: VerifierSettings = NONE_GIVEN
-    name: Annotated[
-        str | None, option("Name for the verifier with these options.  [default: the verifier's own name]")
-    ] = None
+    name: VerifierTitle = None
     families: Annotated[
         tuple[str, ...], option("Use only this family of probes (repeatable).", "--family", metavar="P1…P22")
     ] = ()
@@ -332,10 +332,7 @@ def probe_command(project: Project, options: ProbeOptions, as_json: bool) -> Out
     if options.accepted:
         _list_accepted(project, options.verifier, options.families, as_json)
         return None
-    planned = trusting(
-        lambda yes: run_job(plan, options, project, options.verifier, options.settings, trust=yes),
-        options.trust,
-    )
+    planned = run_trusted(plan, options, project, options.verifier, options.settings)
     _announce_plan(planned)
     try:
         with one_line() as line:

@@ -7,20 +7,28 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import click
-
-from workbench.app.cli.common import REFUSED_SOME, SHOWN, project_at, refusal_lines, say, say_some, show, some
-from workbench.app.cli.verb import Output, ToStdout, verb
+from workbench.app.cli.common import REFUSED_SOME, SHOWN, project_at, say, say_some, show, some
+from workbench.app.cli.verb import Output, verb
 from workbench.app.cli.writing import STDOUT, shown, standard_input
 from workbench.core.errors import UsageError
-from workbench.core.options import DatabaseOrFile, Force, Options, Where, Whole, argument, option, run_job
+from workbench.core.options import (
+    DatabaseOrFile,
+    Force,
+    Options,
+    Where,
+    Whole,
+    argument,
+    names_between_commas,
+    option,
+    require_one,
+    run_job,
+)
 from workbench.core.project import Project
 from workbench.core.selection import selection_of
 from workbench.core.text.figures import counted, time_to_minute
 from workbench.statistics.records.agreement import Level, Round
 
 if TYPE_CHECKING:
-    from workbench.labelling.answers import Answer
     from workbench.labelling.believing import Trusted
     from workbench.labelling.conflict_classes import ClassRow, ConflictClass, ConflictClasses, Settled
     from workbench.labelling.labels import LabelsImported
@@ -29,23 +37,29 @@ if TYPE_CHECKING:
 
 class LabelsOptions(Options, frozen=True, kw_only=True):
     verb: Annotated[Literal["import", "export"], argument()]
-    file: Annotated[Path | None, argument(output="stream")] = None
+    file: Annotated[Path | None, argument(output="stream", words={"import": "[FILE]", "export": "FILE"})] = None
     verdicts: Annotated[
         str | None,
         option(
             "Import the verdicts of verifier NAME as adjudications by that name, instead of a file. With the verifier "
             "`execution`, test results become gold in this way.",
             metavar="NAME",
+            only="import",
         ),
     ] = None
-    history: Annotated[bool, option("On export: write every label event, not only the current labels.")] = False
-    force: Annotated[bool, option("On export: overwrite an existing file.")] = False
+    history: Annotated[
+        bool, option("On export: write every label event, not only the current labels.", only="export")
+    ] = False
+    force: Annotated[bool, option("On export: overwrite an existing file.", only="export")] = False
     only: Annotated[
-        str | None, option("On import: accept only labels by NAME, and reject all others in the file.", metavar="NAME")
+        str | None,
+        option(
+            "On import: accept only labels by NAME, and reject all others in the file.", metavar="NAME", needs="file"
+        ),
     ] = None
 
 
-@verb(to_stdout=ToStdout("file", when=lambda options: options.verb == "export"))
+@verb
 def labels_command(project: Project, options: LabelsOptions) -> Output:
     """Import labels, or export them as JSON lines, or as CSV if the file's name ends in .csv.
 
@@ -59,30 +73,19 @@ def labels_command(project: Project, options: LabelsOptions) -> Output:
     rejected.
     """
     file = options.file
-    if options.verdicts is not None:
-        return _import_verdicts_as_labels(project, options, options.verdicts)
-    if file is None:
-        raise UsageError("No file is named.", f"Write: workbench labels DB {options.verb} FILE")
-    if options.verb == "export":
-        from workbench.labelling.label_export import export_labels
+    require_one(options, "file", "verdicts")
+    from workbench.labelling import label_export, labels
 
-        written = export_labels(project, file, history=options.history, force=options.force)
+    if options.verb == "export" and file is not None:
+        written = label_export.export_labels(project, file, history=options.history, force=options.force)
         return Output({"written": written}, lambda _: [f"{counted(written, 'line')} written to {shown(file)}"])
-    from workbench.labelling.labels import import_labels
-
-    given = standard_input() if file is STDOUT else file
-    report = import_labels(project, given, options.only)
-    told = [f"{given}:{one['line']}:{one['field'] or 'line'}: {one['message']}" for one in report.refusals]
-    return Output(report, _import_lines).lacking(*some(told))
-
-
-def _import_verdicts_as_labels(project: Project, options: LabelsOptions, verifier: str) -> Output:
-    from workbench.labelling.labels import import_verdicts
-
-    if options.verb != "import" or options.file is not None or options.only is not None:
-        raise UsageError("--verdicts replaces the file to import.", "Leave FILE and --only out.")
-    report = import_verdicts(project, verifier)
-    told = [f"decision {one['line']}: {one['message']}" for one in report.refusals]
+    if file is None:
+        report = labels.import_verdicts(project, str(options.verdicts))
+        told = [f"decision {one['line']}: {one['message']}" for one in report.refusals]
+    else:
+        given = standard_input() if file is STDOUT else file
+        report = labels.import_labels(project, given, options.only)
+        told = [f"{given}:{one['line']}:{one['field'] or 'line'}: {one['message']}" for one in report.refusals]
     return Output(report, _import_lines).lacking(*some(told))
 
 
@@ -120,7 +123,10 @@ class ConflictsOptions(Options, frozen=True, kw_only=True):
         ),
     ]
     name: Annotated[
-        str | None, option("Kind of conflict, such as correct/incorrect or A1/A7.", "--class", metavar="CLASS")
+        str | None,
+        option(
+            "Kind of conflict, such as correct/incorrect or A1/A7.", "--class", metavar="CLASS", required_by="settle"
+        ),
     ] = None
     where: Annotated[
         tuple[str, ...],
@@ -128,18 +134,23 @@ class ConflictsOptions(Options, frozen=True, kw_only=True):
             "Use only conflicts of this kind that match (repeatable: all must match). Fields: completion_id, "
             "question_id, dataset.",
             metavar="FIELD=VALUE",
+            needs="name",
         ),
     ] = ()
     verdict: Annotated[
-        Literal["correct", "incorrect", "unsuitable"] | None, option("Verdict that resolves the conflicts.")
+        Literal["correct", "incorrect", "unsuitable"] | None,
+        option("Verdict that resolves the conflicts.", only="settle"),
     ] = None
     reason: Annotated[
-        str | None, option("Reason, if the verdict is unsuitable: proof, open_ended, bad_reference …", metavar="REASON")
+        str | None,
+        option(
+            "Reason, if the verdict is unsuitable: proof, open_ended, bad_reference …", metavar="REASON", only="settle"
+        ),
     ] = None
     subtype: Annotated[
-        str | None, option("Answer subtype that resolves the conflicts, such as A7.", metavar="CODE")
+        str | None, option("Answer subtype that resolves the conflicts, such as A7.", metavar="CODE", only="settle")
     ] = None
-    note: Annotated[str, option("Note that is stored with every decision.")] = ""
+    note: Annotated[str, option("Note that is stored with every decision.", only="settle")] = ""
 
 
 @verb
@@ -155,28 +166,17 @@ def conflicts_command(project: Project, options: ConflictsOptions) -> Output:
 
     workbench conflicts DB settle --as chen --class correct/incorrect --where completion_id=c7 --verdict correct
     """
-    from workbench.labelling.answers import Answer
     from workbench.labelling.conflict_classes import ConflictClasses
 
-    ruling = Answer(verdict=options.verdict, reason=options.reason, subtype=options.subtype, note=options.note)
-    if options.verb != "settle" and ruling != Answer():
-        raise UsageError(
-            "A decision needs the action settle.", "Write: workbench conflicts DB settle --as NAME --class …"
-        )
     session = ConflictClasses(project, options.person)
     if options.verb == "undo":
         count = session.undo()
         return Output({"undone": count}, lambda _: [f"{count} decisions retracted"])
-    if options.verb == "settle":
-        return _resolve_conflicts(session, options, ruling)
-    return _list_conflicts(session, options)
+    return (_resolve_conflicts if options.verb == "settle" else _list_conflicts)(session, options)
 
 
 def _list_conflicts(session: ConflictClasses, options: ConflictsOptions) -> Output:
-    name = options.name
-    if options.where and name is None:
-        raise UsageError("--where requires --class.", "Name the kind of conflict: --class correct/incorrect")
-    classes = session.classes()
+    name, classes = options.name, session.classes()
     items: list[ClassRow] = []
     if name is not None:
         opened = session.open(name)
@@ -206,17 +206,15 @@ def _item_lines(items: Sequence[ClassRow]) -> Iterator[str]:
             yield f"  {side.value} ({side.count}{unsure})" + "".join(f"  {said}" for said in side.notes)
 
 
-def _resolve_conflicts(session: ConflictClasses, options: ConflictsOptions, ruling: Answer) -> Output:
-    name = options.name
-    if name is None:
-        raise UsageError(
-            "The kind of conflict is missing.", "Name it: --class correct/incorrect (list shows the kinds)."
-        )
-    opened = session.open(name)
+def _resolve_conflicts(session: ConflictClasses, options: ConflictsOptions) -> Output:
+    from workbench.labelling.answers import Answer
+
+    opened = session.open(str(options.name))
     chosen = session.among(opened, selection_of(options.where).conditions)
     if not chosen:
         meant = " and ".join(options.where)
-        raise UsageError(f"No conflict of the kind {name} matches {meant}.", "list --class shows the items.")
+        raise UsageError(f"No conflict of the kind {options.name} matches {meant}.", "list --class shows the items.")
+    ruling = Answer(verdict=options.verdict, reason=options.reason, subtype=options.subtype, note=options.note)
     done: Settled = session.settle(opened, chosen, ruling)
     text = f"{done.settled} resolved, {len(done.left_out)} left out"
     return Output(done, lambda _: [text]).lacking(*(f"{left.completion_id}: {left.why}" for left in done.left_out))
@@ -241,25 +239,35 @@ class AgreementOptions(Options, frozen=True, kw_only=True):
     task: Annotated[
         Literal["correctness", "type"] | None,
         option(
-            "Labels to compare: correctness (verdicts on completions, the default) or type (answer types of questions)."
+            "Labels to compare: correctness (verdicts on completions, the default) or type (answer types of "
+            "questions).",
+            needs="database",
         ),
     ] = None
     by: Annotated[
         Literal["type", "subtype", "domain", "source", "dataset"] | None,
-        option("Break down by this field; the metrics over all items are always shown."),
+        option("Break down by this field; the metrics over all items are always shown.", needs="database"),
     ] = None
-    coarse: Annotated[bool, option("With --task type: compare only the type's letter (A), not the subtype (A1).")] = (
-        False
-    )
+    coarse: Annotated[
+        bool, option("With --task type: compare only the type's letter (A), not the subtype (A1).", needs="database")
+    ] = False
     round: Annotated[
-        Round, option("Labels that count for reopened items: those of the first or of the latest round.")
+        Round,
+        option("Labels that count for reopened items: those of the first or of the latest round.", needs="database"),
     ] = "first"
-    level: Annotated[Level, option("Level of measurement of the values; verdicts and answer types are nominal.")] = (
-        "nominal"
-    )
+    level: Annotated[
+        Level,
+        option("Level of measurement of the values; verdicts and answer types are nominal.", needs="file"),
+    ] = "nominal"
     order: Annotated[
-        str | None, option("With --level ordinal: all values, lowest first; not needed for numbers.", metavar="A,B,C")
-    ] = None
+        tuple[str, ...],
+        option(
+            "With --level ordinal: all values, lowest first; not needed for numbers.",
+            metavar="A,B,C",
+            read=names_between_commas,
+            needs="file",
+        ),
+    ] = ()
 
 
 @verb
@@ -270,33 +278,18 @@ def agreement_command(options: AgreementOptions) -> Output:
     repeats and checks do not count. Labels after a reopening count only with --round latest. A file may hold any
     ratings: values are text or numbers. Exit code 3: some lines were rejected.
     """
-    if (options.database is None) == (options.file is None):
-        raise click.UsageError("Name a database, or a file with --from.")
-    if options.file is not None:
-        return _agreement_from_file(options.file, options)
-    from workbench.labelling.agreement.measuring import agreement
+    from workbench.labelling.agreement.measuring import agreement, agreement_of_file
     from workbench.labelling.agreement.text import agreement_text
 
-    if options.level != "nominal" or options.order is not None:
-        raise click.UsageError("Verdicts and types have no order: --level and --order are for --from FILE.")
+    require_one(options, "database", "file")
+    if options.file is not None:
+        piped = str(options.file) == "-"
+        report, refused = agreement_of_file(None if piped else options.file, options.level, order=options.order)
+        return Output(report, agreement_text).refusing("standard input" if piped else options.file, refused)
     with project_at(str(options.database)) as project:
         task, latest = options.task or "correctness", options.round == "latest"
         report = agreement(project, task, by=options.by, coarse=options.coarse, latest=latest)
         return Output(report, agreement_text)
-
-
-def _agreement_from_file(file: Path, options: AgreementOptions) -> Output:
-    from workbench.labelling.agreement.measuring import agreement_of_file
-    from workbench.labelling.agreement.text import agreement_text
-
-    if options.task or options.by or options.coarse or options.round != "first":
-        raise click.UsageError("--task, --by, --coarse and --round are for a database; a file has ratings of one kind.")
-    words = () if options.order is None else tuple(word.strip() for word in options.order.split(","))
-    piped = str(file) == "-"
-    report, refused = agreement_of_file(None if piped else file, options.level, order=words)
-    told = refusal_lines("standard input" if piped else file, refused)
-    more = [f"… and {len(told) - SHOWN:,} more."] if len(told) > SHOWN else []
-    return Output(report, agreement_text).lacking(*told[:SHOWN], *more)
 
 
 # -- ``workbench bundle DB FILE --for NAME``
@@ -324,8 +317,7 @@ def bundle_command(project: Project, options: BundleOptions) -> Output:
     """
     from workbench.labelling.bundling import bundle, free_bundled_items
 
-    if (options.file is None) != options.recall:
-        raise UsageError("Write: workbench bundle DB FILE --for NAME, or --for NAME --recall without FILE.")
+    require_one(options, "file", "recall")
     if options.file is None:
         freed = free_bundled_items(project, options.annotator)
         said = f"{counted(freed, 'item')} released. Labels by {options.annotator} can still be merged."

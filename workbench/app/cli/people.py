@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import click
 from msgspec import Meta
 
 from workbench.app.cli.common import confirmed, required_selection, say, show, some
@@ -25,6 +25,7 @@ from workbench.core.options import (
     Whole,
     argument,
     option,
+    restricted,
     run_job,
     split_people,
     split_people_words,
@@ -45,8 +46,15 @@ if TYPE_CHECKING:
 
 class AnnotatorsOptions(Options, frozen=True, kw_only=True):
     verb: Annotated[Literal["add", "list", "pause", "remove", "resume"], argument()] = "list"
-    names: Annotated[tuple[str, ...], argument(), Meta(description=f"Annotators: {PEOPLE}.")] = ()
-    why: Annotated[str, option("Reason for pausing the annotator; only the coordinator sees it.", metavar="TEXT")] = ""
+    names: Annotated[
+        tuple[str, ...],
+        argument(words={"add": "NAME…", "pause": "NAME…", "resume": "NAME…", "remove": "NAME…"}),
+        Meta(description=f"Annotators: {PEOPLE}."),
+    ] = ()
+    why: Annotated[
+        str,
+        option("Reason for pausing the annotator; only the coordinator sees it.", metavar="TEXT", only="pause"),
+    ] = ""
 
 
 @verb
@@ -68,27 +76,24 @@ def annotators_command(project: Project, options: AnnotatorsOptions) -> Output:
     from workbench.labelling import people
 
     names = split_people_words(options.names)
-    if (options.verb == "list") == bool(names):
-        raise UsageError(f"Write: workbench annotators DB {options.verb}{'' if options.verb == 'list' else ' NAME…'}")
-    if options.why and options.verb != "pause":
-        raise UsageError("--why is only for pause.")
     if options.verb == "add":
         people.add_annotators(project, names)
-    for name in names if options.verb != "add" else ():
-        people.require_annotator(project, name)
-    for name in names:
-        if options.verb == "pause":
-            people.pause(project, name, options.why)
-        elif options.verb == "resume":
-            people.resume(project, name)
-        elif options.verb == "remove":
-            people.remove(project, name)
+    else:
+        for name in names:
+            people.require_annotator(project, name)
+        change: dict[str, Callable[[Project, str], None]]
+        change = {"pause": partial(people.pause, why=options.why), "resume": people.resume, "remove": people.remove}
+        for name in names:
+            change[options.verb](project, name)
     return Output(people.annotators(project), lambda found: map(_annotator_line, found))
 
 
 def _annotator_line(person: AnnotatorInfo) -> str:
-    paused = f"\tpaused{f': {person.why}' if person.why else ''}" if person.paused else ""
-    return f"{person.name}\t{person.role}{paused}"
+    return f"{person.name}\t{person.role}{_pause_text(person)}"
+
+
+def _pause_text(person: AnnotatorInfo | CheckScore) -> str:
+    return f"\tpaused{f': {person.why}' if person.why else ''}" if person.paused else ""
 
 
 # -- ``workbench assign DB --annotators a,b,c --per-item 2``
@@ -137,7 +142,8 @@ class AssignOptions(Options, frozen=True, kw_only=True):
         "random"
     )
     verifiers: Annotated[
-        tuple[str, ...], option("Verifier whose verdicts decide the order (repeatable).", "--verifier", metavar="NAME")
+        tuple[str, ...],
+        option("Verifier whose verdicts decide the order (repeatable).", "--verifier", metavar="NAME", needs="order"),
     ] = ()
     per_subtype: Annotated[Whole | None, option("Maximum number of items per answer subtype.", metavar="K")] = None
     limit: Drawn = None
@@ -176,8 +182,6 @@ def assign_command(project: Project, options: AssignOptions) -> Output:
     from workbench.labelling import people
     from workbench.measuring.planning import ordering_by
 
-    if options.verifiers and options.order == "random":
-        raise click.UsageError("--verifier requires --order disagreement.")
     by_chance = options.order == "random" and options.per_subtype is None
     wanted = BatchOrder(
         name=options.order,
@@ -231,7 +235,7 @@ def _type_slots_text(done: Assigned) -> str:
 
 class ChecksOptions(Options, frozen=True, kw_only=True):
     verb: Annotated[Literal["add", "import", "list", "remove", "report"], argument()] = "list"
-    file: Annotated[Path | None, argument()] = None
+    file: Annotated[Path | None, argument(words={"import": "FILE"})] = None
     source: Annotated[
         Literal["imported", "people"],
         option("Source of the known answers: imported labels, or final labels by annotators.", "--from"),
@@ -262,8 +266,6 @@ def checks_command(project: Project, options: ChecksOptions) -> Output:
     """
     from workbench.labelling import checks
 
-    if (options.verb == "import") != (options.file is not None):
-        raise UsageError("Write: workbench checks DB import FILE; no other verb takes a file.")
     if options.verb in ("add", "remove") and not (options.where or options.limit):
         raise UsageError(f"Name the items to {options.verb}: --where, --limit.")
     selection = selection_of(options.where, options.limit)
@@ -289,8 +291,7 @@ def _show_scores(scores: Sequence[CheckScore]) -> None:
     if not scores:
         say("No check has been answered yet.")
     for score in scores:
-        paused = f"\tpaused{f': {score.why}' if score.why else ''}" if score.paused else ""
-        show(f"{score.annotator}\t{score.right} of {score.n} right\t{_checks_share(score)}{paused}")
+        show(f"{score.annotator}\t{score.right} of {score.n} right\t{_checks_share(score)}{_pause_text(score)}")
 
 
 def _checks_share(score: CheckScore) -> str:
@@ -384,7 +385,9 @@ def reopen_command(project: Project, options: ReopenOptions) -> Output:
 
 class GuidelinesOptions(Options, frozen=True, kw_only=True):
     verb: Annotated[Literal["show", "versions", "set", "note"], argument()] = "show"
-    what: Annotated[str | None, argument("[VERSION|FILE|TEXT]")] = None
+    what: Annotated[
+        str | None, argument("[VERSION|FILE|TEXT]", words={"show": "[VERSION]", "set": "FILE", "note": "TEXT"})
+    ] = None
     by: By = BY
 
 
@@ -403,10 +406,6 @@ def guidelines_command(project: Project, options: GuidelinesOptions) -> Output:
     """
     from workbench.labelling import guidelines
 
-    if (options.verb in ("set", "note")) != (options.what is not None) and not (
-        options.verb == "show" and options.what
-    ):
-        raise UsageError("Write: workbench guidelines DB [show [VERSION] | versions | set FILE | note TEXT]")
     if options.verb == "versions":
         return Output(guidelines.versions(project), lambda found: map(_version_line, found))
     if options.verb == "set":
@@ -431,11 +430,12 @@ def _version_line(version: Version) -> str:
 
 class FlagsOptions(Options, frozen=True, kw_only=True):
     verb: Annotated[Literal["list", "answer"], argument()] = "list"
-    what: Annotated[tuple[str, ...], argument("[COMPLETION_ID TEXT]")] = ()
-    every: Annotated[bool, option("Also list flags that have been answered.", "--all")] = False
-    where: Where = ()
+    what: Annotated[tuple[str, ...], argument("[COMPLETION_ID TEXT]", words={"answer": "COMPLETION_ID TEXT"})] = ()
+    every: Annotated[bool, option("Also list flags that have been answered.", "--all", only="list")] = False
+    where: Annotated[Where, restricted(only="list")] = ()
     dataset: Annotated[
-        str | None, option("Data set of the item, if several contain an item with this id.", metavar="NAME")
+        str | None,
+        option("Data set of the item, if several contain an item with this id.", metavar="NAME", only="answer"),
     ] = None
     by: By = BY
 
@@ -453,12 +453,6 @@ def flags_command(project: Project, options: FlagsOptions) -> Output:
     """
     from workbench.labelling import coordinating
 
-    if (options.verb == "answer") != (len(options.what) == 2) or (options.verb == "list" and options.what):
-        raise UsageError("Write: workbench flags DB [list | answer COMPLETION_ID TEXT]")
-    if options.verb == "answer" and (options.every or options.where):
-        raise UsageError("--all and --where are only for list.")
-    if options.verb == "list" and options.dataset is not None:
-        raise UsageError("--dataset is only for answer.", f"Write: --where dataset={options.dataset}")
     if options.verb == "answer":
         item = coordinating.flagged_item(project, options.what[0], options.dataset)
         done = coordinating.answer(project, item, options.what[1], by=options.by)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import click
 
@@ -31,12 +31,9 @@ if TYPE_CHECKING:
     from workbench.benchmarks.records import SetDetail, SetLine
 
 
-_NAMES = {"list": 0, "show": 1, "diff": 2}
-
-
 class SetsOptions(Options, frozen=True, kw_only=True):
-    verb: Annotated[str, argument(choices=tuple(_NAMES))] = "list"
-    names: Annotated[tuple[str, ...], argument("[NAME[@VERSION]]…")] = ()
+    verb: Annotated[Literal["list", "show", "diff"], argument()] = "list"
+    names: Annotated[tuple[str, ...], argument("[NAME[@VERSION]]…", words={"show": "NAME", "diff": "A B"})] = ()
 
 
 @verb
@@ -50,14 +47,10 @@ def sets_command(project: Project, options: SetsOptions) -> Output:
     A set keeps the gold and the answer types of the moment it was frozen. Its items are selected with --where set=NAME
     in every command that has --where.
     """
-    if len(options.names) != _NAMES[options.verb]:
-        raise click.UsageError("Write: workbench sets DB list, show NAME or diff A B")
+    from workbench.benchmarks.building.comparing import every_set, set_detail, set_diff
+
     if options.verb == "diff":
-        from workbench.benchmarks.building.comparing import set_diff
-
         return Output(set_diff(project, *options.names), diff_lines)
-    from workbench.benchmarks.building.comparing import every_set, set_detail
-
     if options.verb == "show":
         return Output(set_detail(project, options.names[0]), _show_set)
     return Output(every_set(project), _list_sets)

@@ -12,6 +12,7 @@ import inspect
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args, get_origin, overload
 
@@ -32,7 +33,7 @@ from workbench.app.cli.common import (
 )
 from workbench.app.cli.writing import STDOUT, InputPath, OutputPath, standard_output
 from workbench.core.errors import UsageError
-from workbench.core.options import Options, RecordField, build_record, fields_of
+from workbench.core.options import Options, RecordField, build_record, fields_of, require_fitting
 
 T = TypeVar("T")
 Texts = str | Iterable[str] | None
@@ -48,32 +49,6 @@ class VerbCommand(click.Command):
 
     record: type[Options]
     takes_database: bool
-
-
-class ToStdout:
-    """The fields of an options record whose value may be "-" for standard output.
-
-    Args:
-        names: Fields that are paths to write.
-        when: Returns whether the command writes with these options.
-    """
-
-    def __init__(self, *names: str, when: Callable[[Any], bool] = lambda _: True) -> None:
-        self._names = names
-        self._when = when
-
-    def meant(self, options: Options) -> str | None:
-        """Return the field that is standard output, if there is one.
-
-        Raises:
-            UsageError: There are two.
-        """
-        there = [name for name in self._names if getattr(options, name) is STDOUT]
-        if not there or not self._when(options):
-            return None
-        if len(there) > 1:
-            raise UsageError("Two outputs can't both go to standard output.", "Name a file for one of them.")
-        return there[0]
 
 
 Function = Callable[..., "Output | None"]
@@ -126,19 +101,11 @@ def verb(function: Function, /) -> click.Command: ...
 
 
 @overload
-def verb(
-    *, json: bool = ..., within: bool = ..., to_stdout: ToStdout | None = ..., epilog: str | None = ...
-) -> Callable[[Function], click.Command]: ...
+def verb(*, json: bool = ..., within: bool = ..., epilog: str | None = ...) -> Callable[[Function], click.Command]: ...
 
 
 def verb(
-    function: Function | None = None,
-    /,
-    *,
-    json: bool = True,
-    within: bool = False,
-    to_stdout: ToStdout | None = None,
-    epilog: str | None = None,
+    function: Function | None = None, /, *, json: bool = True, within: bool = False, epilog: str | None = None
 ) -> click.Command | Callable[[Function], click.Command]:
     """Make a command of a function that takes ``options``, a record, and maybe ``project``, the open database.
 
@@ -148,34 +115,29 @@ def verb(
     Args:
         json: Whether there is ``--json``; it prints the function's result.
         within: Whether the command belongs to a group that receives the database.
-        to_stdout: The options that name files to write, where "-" means standard output.
         epilog: Text below the help.
     """
     if function is None:
-        return lambda given: _make_command(given, json=json, within=within, to_stdout=to_stdout, epilog=epilog)
-    return _make_command(function, json=json, within=within, to_stdout=to_stdout, epilog=epilog)
-
-
-def _make_command(
-    function: Function, *, json: bool, within: bool, to_stdout: ToStdout | None, epilog: str | None
-) -> click.Command:
+        return partial(verb, json=json, within=within, epilog=epilog)
     takes = inspect.signature(function).parameters
     record = _options_record(function) if "options" in takes else Options
     opens = "project" in takes
-    names = record.__struct_fields__
+    streams = [field.name for field in fields_of(record) if field.written.output == "stream"]
 
     def run(as_json: bool = False, **given: Any) -> None:
-        database = click.get_current_context().obj if within else given.get("database")
+        context = click.get_current_context()
         options = build_record(record, given)
+        require_fitting(options, context.command_path)
         with ExitStack() as stack:
-            if to_stdout and (there := to_stdout.meant(options)):
-                file = stack.enter_context(standard_output(as_json=as_json))
-                options = structs.replace(options, **{there: file})
+            # The action import reads: there, "-" is standard input.
+            if getattr(options, "verb", "") != "import":
+                for name in (name for name in streams if getattr(options, name) is STDOUT):
+                    options = structs.replace(options, **{name: stack.enter_context(standard_output(as_json=as_json))})
             taken: dict[str, Any] = {"options": options} if "options" in takes else {}
             if "as_json" in takes:
                 taken["as_json"] = as_json
             if opens:
-                with project_at(str(database)) as project:
+                with project_at(str(context.obj if within else given["database"])) as project:
                     output = function(project=project, **taken)
             else:
                 output = function(**taken)
@@ -183,7 +145,7 @@ def _make_command(
                 output.tell(as_json=as_json)
 
     params = list(params_of(record))
-    if opens and not within and "database" not in names:
+    if opens and not within and "database" not in record.__struct_fields__:
         params.insert(0, click.Argument(["database"], metavar="DB", type=click.Path(dir_okay=False)))
     if json:
         text = "Print one JSON document and nothing else."

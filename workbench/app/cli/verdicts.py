@@ -11,9 +11,9 @@ from typing import Annotated, Literal
 import click
 import msgspec
 
-from workbench.app.cli.common import print_lines, project_at, show
+from workbench.app.cli.common import print_lines, show
 from workbench.app.cli.verb import Output, verb
-from workbench.core.options import Database, Options, Run, argument, option
+from workbench.core.options import Options, Run, argument, option, require_one, restricted
 from workbench.core.project import Project
 from workbench.core.reasons import explain_verdict
 from workbench.core.run import CallShown, Transcript, VerdictEvidence, VerdictsImported
@@ -26,31 +26,45 @@ _INDENT = " " * 13
 
 
 class VerdictsOptions(Options, frozen=True, kw_only=True):
-    database: Database
     verb: Annotated[Literal["print", "import"], argument()] = "print"
-    file: Annotated[Path | None, argument()] = None
+    file: Annotated[Path | None, argument(words={"import": "FILE"})] = None
     verifier: Annotated[
-        str | None, option("Name of the verifier; on import it replaces the name in the lines.", metavar="NAME")
+        str | None,
+        option(
+            "Name of the verifier; on import it replaces the name in the lines.", metavar="NAME", required_by="print"
+        ),
     ] = None
-    run: Run = None
+    run: Annotated[Run, restricted(only="print")] = None
     evidence: Annotated[
         bool,
         option(
-            "Print the evidence of each verdict as text: reference and completion, with their final answers marked."
+            "Print the evidence of each verdict as text: reference and completion, with their final answers marked.",
+            only="print",
         ),
     ] = False
     transcript: Annotated[
         str | None,
-        option("Print every model request and reply behind the verdict on this completion.", metavar="COMPLETION"),
+        option(
+            "Print every model request and reply behind the verdict on this completion.",
+            metavar="COMPLETION",
+            only="print",
+        ),
     ] = None
-    dataset: Annotated[str | None, option("On import: data set of lines that don't name one.", metavar="NAME")] = None
+    dataset: Annotated[
+        str | None, option("On import: data set of lines that don't name one.", metavar="NAME", only="import")
+    ] = None
     run_version: Annotated[
-        str, option("On import: version of the verifier; verdicts of each version are a separate run.", metavar="TEXT")
+        str,
+        option(
+            "On import: version of the verifier; verdicts of each version are a separate run.",
+            metavar="TEXT",
+            only="import",
+        ),
     ] = "1"
 
 
 @verb
-def verdicts_command(options: VerdictsOptions, as_json: bool) -> Output | None:
+def verdicts_command(project: Project, options: VerdictsOptions, as_json: bool) -> Output | None:
     """Print a verifier's verdicts, one JSON line per item (with or without --json); or import a file of verdicts.
 
     workbench verdicts DB import FILE imports verdicts given elsewhere. A line: {"completion_id": …, "verifier": …,
@@ -58,29 +72,27 @@ def verdicts_command(options: VerdictsOptions, as_json: bool) -> Output | None:
     optionally reason, question_id, dataset. In a table (CSV, TSV, XLSX) each column of verdicts or scores is a
     verifier, or each row has a verdict. Importing a file twice changes nothing. Exit code 3: some lines were rejected.
     """
-    if options.verb == "import":
-        if options.file is None or options.run is not None or options.evidence or options.transcript is not None:
-            raise click.UsageError("Write: workbench verdicts DB import FILE [--verifier NAME] [--dataset NAME]")
-        return _import_file(options.file, options)
-    if options.file is not None or options.dataset is not None:
-        raise click.UsageError("A file and --dataset are only for import.")
-    if options.verifier is None:
-        raise click.UsageError("Missing option '--verifier'.")
-    if options.transcript is not None and options.evidence:
-        raise click.UsageError("--transcript and --evidence exclude each other.")
+    from workbench.runs.transcripts import transcripts_of
+    from workbench.runs.verdict_files import import_verdicts, verdict_evidence, verdict_lines
+
+    require_one(options, "transcript", "evidence", optional=True)
     if as_json and options.evidence:
         raise click.UsageError("--evidence is for people; leave it out with --json.")
-    return _print_verdicts(options.verifier, options)
-
-
-def _import_file(file: Path, options: VerdictsOptions) -> Output:
-    from workbench.runs.verdict_files import import_verdicts
-
-    with project_at(options.database) as project:
+    verifier, run = options.verifier, options.run
+    if options.file is not None:
         report = import_verdicts(
-            project, file, name=options.verifier, dataset=options.dataset, version=options.run_version
+            project, options.file, name=verifier, dataset=options.dataset, version=options.run_version
         )
-    return Output(report, _import_lines).refusing(file, report.refusals)
+        return Output(report, _import_lines).refusing(options.file, report.refusals)
+    if options.transcript is not None:
+        found = transcripts_of(project, str(verifier), options.transcript, run)
+        return Output(found, lambda found: chain.from_iterable(map(_transcript_lines, found)))
+    if options.evidence:
+        for line_with_texts in verdict_evidence(project, str(verifier), run):
+            _show_evidence(line_with_texts)
+    else:
+        print_lines(verdict_lines(project, str(verifier), run))
+    return None
 
 
 def _import_lines(report: VerdictsImported) -> Iterator[str]:
@@ -88,22 +100,6 @@ def _import_lines(report: VerdictsImported) -> Iterator[str]:
     yield from column_lines(report.columns or [])
     if report.ignored:
         yield f"Ignored columns: {', '.join(report.ignored)}"
-
-
-def _print_verdicts(verifier: str, options: VerdictsOptions) -> Output | None:
-    from workbench.runs.transcripts import transcripts_of
-    from workbench.runs.verdict_files import verdict_evidence, verdict_lines
-
-    with project_at(options.database) as project:
-        if options.transcript is not None:
-            found = transcripts_of(project, verifier, options.transcript, options.run)
-            return Output(found, lambda found: chain.from_iterable(map(_transcript_lines, found)))
-        if options.evidence:
-            for line_with_texts in verdict_evidence(project, verifier, options.run):
-                _show_evidence(line_with_texts)
-        else:
-            print_lines(verdict_lines(project, verifier, options.run))
-    return None
 
 
 def _show_evidence(found: VerdictEvidence) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -17,10 +16,10 @@ from workbench.app.cli.common import (
     cluster_at,
     confirmed,
     follow,
+    run_trusted,
     say,
     say_nodes,
     some,
-    trusting,
     unended,
 )
 from workbench.app.cli.verb import Output, verb
@@ -35,6 +34,7 @@ from workbench.core.options import (
     Options,
     Trust,
     VerifierSettings,
+    VerifierTitle,
     Where,
     Whole,
     Workers,
@@ -89,9 +89,7 @@ class VerifyOptions(Options, frozen=True, kw_only=True):
     database: Database
     verifier: Annotated[str, argument()] = "rules"
     settings: VerifierSettings = NONE_GIVEN
-    name: Annotated[
-        str | None, option("Name for the verifier with these options.  [default: the verifier's own name]")
-    ] = None
+    name: VerifierTitle = None
     where: Where = ()
     limit: FirstItems = None
     workers: Workers = None
@@ -133,22 +131,20 @@ def verify_command(project: Project, options: VerifyOptions) -> Output:
     expected = estimate(project, options.verifier, chosen, options.name, selection, in_batches=options.batch)
     if expected is not None and expected.items:
         say(estimate_words(expected))
-    begin = partial(run_job, start, options, project, options.verifier, chosen)
-    info = trusting(
-        lambda yes: begin(selection=selection, in_batches=options.batch, on=options.cluster, trust=yes), options.trust
-    )
+    more = {"selection": selection, "in_batches": options.batch, "on": options.cluster}
+    info = run_trusted(start, options, project, options.verifier, chosen, **more)
     if not info.selected:
         say("No items match.")
     ended = info if options.detach else follow(project, info, options.database)
     verdicts = verdict_counts(project, info.run, selection)
-    reused = (info.reused or 0) + _judged_by_stored_replies(ended) - _judged_by_stored_replies(info)
+    by_replies = [one.usage.items_reused if one.usage else 0 for one in (ended, info)]
     report = {
         "run": info.run,
         "verifier": info.verifier,
         "items": info.selected,
         "verdicts": verdicts,
         "seconds": round(time.monotonic() - began, 3),
-        "reused": reused,
+        "reused": (info.reused or 0) + by_replies[0] - by_replies[1],
         "timeouts": ended.timeouts or {},
         "state": ended.state,
     }
@@ -182,20 +178,22 @@ def _narration_and_code(ended: RunInfo, verdicts: Mapping[Any, int], database: s
     return [*said, f"  Judge those again: {runs} --retry-errors"] if failed else said, 0
 
 
-def _judged_by_stored_replies(info: RunInfo) -> int:
-    return info.usage.items_reused if info.usage else 0
-
-
 # -- ``workbench runs DB [list|show|pause|cancel|resume|delete]``
 
 
 class RunsOptions(Options, frozen=True, kw_only=True):
     verb: Annotated[Literal["list", "show", "pause", "cancel", "resume", "delete"], argument()] = "list"
-    run: Annotated[Whole | None, argument()] = None
-    retry_errors: Annotated[bool, option('With resume: judge items again whose verdict is "error".')] = False
-    retry_timeouts: Annotated[bool, option("With resume: judge items again that timed out.")] = False
-    yes: Annotated[bool, option("With delete: don't ask for confirmation.")] = False
-    retry_unread: Annotated[bool, option("With resume: repeat model calls whose reply had no verdict.")] = False
+    run: Annotated[
+        Whole | None, argument(words=dict.fromkeys(("show", "pause", "cancel", "resume", "delete"), "RUN"))
+    ] = None
+    retry_errors: Annotated[bool, option('With resume: judge items again whose verdict is "error".', only="resume")] = (
+        False
+    )
+    retry_timeouts: Annotated[bool, option("With resume: judge items again that timed out.", only="resume")] = False
+    yes: Annotated[bool, option("With delete: don't ask for confirmation.", only="delete")] = False
+    retry_unread: Annotated[
+        bool, option("With resume: repeat model calls whose reply had no verdict.", only="resume")
+    ] = False
     trust: Trust = False
     allow_unsafe: AllowUnsafe = False
 
@@ -208,26 +206,20 @@ def runs_command(project: Project, options: RunsOptions) -> Output | None:
     model servers are kept and reused. A run is not deleted if it is active, if its verdicts selected a frozen set, or
     if reviewers' decisions refer to them.
     """
-    for flag, verb_ in (
-        ("retry_errors", "resume"),
-        ("retry_timeouts", "resume"),
-        ("yes", "delete"),
-        ("retry_unread", "resume"),
-    ):
-        if getattr(options, flag) and options.verb != verb_:
-            raise click.UsageError(f"--{flag.replace('_', '-')} is only for {verb_}.")
-    if (options.run is None) != (options.verb == "list"):
-        raise click.UsageError(
-            "list has no run number." if options.verb == "list" else f"{options.verb} needs a run number."
-        )
-    if options.run is None:
-        from workbench.runs.run_status import runs
+    from workbench.runs import verifying
+    from workbench.runs.run_status import runs
 
+    run, action = options.run, options.verb
+    if run is None:
         return Output(runs(project), _list_runs)
-    if options.verb == "delete":
-        return _delete_run(project, options.run, options.yes)
-    _change_run(project, options.run, options)
-    return _run_output(project, options.verb, options.run)
+    if action == "delete":
+        return _delete_run(project, run, options.yes)
+    if action == "resume":
+        run_trusted(verifying.resume, options, project, run)
+    elif action in ("pause", "cancel"):
+        (verifying.pause if action == "pause" else verifying.cancel)(project, run)
+        verifying.wait_for_request(project, run)
+    return _run_output(project, action, run)
 
 
 def _list_runs(found: Sequence[RunInfo]) -> None:
@@ -235,16 +227,6 @@ def _list_runs(found: Sequence[RunInfo]) -> None:
         click.echo(_run_line(info))
     if not found:
         click.echo("There are no runs yet. Start one: workbench verify DB VERIFIER")
-
-
-def _change_run(project: Project, run: int, options: RunsOptions) -> None:
-    from workbench.runs import verifying
-
-    if options.verb == "resume":
-        trusting(lambda yes: run_job(verifying.resume, options, project, run, trust=yes), options.trust)
-    elif options.verb in ("pause", "cancel"):
-        (verifying.pause if options.verb == "pause" else verifying.cancel)(project, run)
-        verifying.wait_for_request(project, run)
 
 
 def _delete_run(project: Project, run: int, yes: bool) -> Output:

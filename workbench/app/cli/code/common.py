@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-import click
+from workbench.app.cli.common import cluster_at, run_trusted, say_nodes
+from workbench.coding.options import Programs
+from workbench.core.options import AllowUnsafe, OnCluster, Options, Trust, option
+from workbench.core.project import Project
+from workbench.core.selection import selection_of
 
-from workbench.core.options import fields_of, option
+if TYPE_CHECKING:
+    from workbench.coding.ranking.scores import ReferenceOutcomes
+    from workbench.coding.ranking.scores import Truth as ScoreSource
 
 Source = Annotated[
     Path | None, option("Read the input from this file instead of a database.", "--from", metavar="FILE", exists=True)
@@ -18,6 +25,7 @@ Truth = Annotated[
         "Verifier whose test results are the true scores; or the word recorded, for the scores and ranks imported "
         "with the solutions.  [default: a verifier that executes tests, else recorded]",
         metavar="NAME",
+        needs="database",
     ),
 ]
 Suites = Annotated[
@@ -27,6 +35,7 @@ Suites = Annotated[
         "plus, if they were run]",
         "--suite",
         metavar="NAME",
+        needs="database",
     ),
 ]
 BootstrapSamples = Annotated[
@@ -50,19 +59,31 @@ SelectionRules = Annotated[
 ]
 
 
-def require_one(options: Any, *of_database: str) -> None:
-    """Reject a command line that names no source of scores, two, or options that a file can't use.
+class TrueScores(Options, frozen=True, kw_only=True):
+    """The source of true scores."""
 
-    Args:
-        options: A record with ``database`` and ``source``.
-        of_database: Its fields that go with a database only.
+    truth: Truth = None
+    suites: Suites = ()
 
-    Raises:
-        click.UsageError: It does.
-    """
-    if (options.database is None) == (options.source is None):
-        raise click.UsageError("Name a database, or a file with --from.")
-    flags = {field.name: field.flags[-1] for field in fields_of(type(options))}
-    useless = [flags[name] for name in of_database if getattr(options, name)]
-    if options.source is not None and useless:
-        raise click.UsageError(f"{', '.join(useless)}: works only with a database, not with --from.")
+    def read(self, project: Project) -> ScoreSource:
+        from workbench.coding.ranking.scores import truth_of
+
+        return truth_of(project, self.truth, self.suites)
+
+
+class ReferenceRuns(Options, frozen=True, kw_only=True):
+    """How reference solutions are run that no solution represents."""
+
+    workers: Programs = None
+    cluster: OnCluster = None
+    trust: Trust = False
+    allow_unsafe: AllowUnsafe = False
+
+    def run(self, project: Project, truth: ScoreSource, where: Sequence[str]) -> ReferenceOutcomes:
+        from workbench.coding.ranking.scores import outcomes_of_references
+
+        cluster = cluster_at(self.cluster)
+        selection = selection_of(where)
+        found = run_trusted(outcomes_of_references, self, project, truth, selection=selection, cluster=cluster)
+        say_nodes(cluster)
+        return found

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import click
 
-from workbench.app.cli.code.common import Source, require_one
+from workbench.app.cli.code.common import Source
 from workbench.app.cli.common import (
     REFUSED_SOME,
     ModelSettings,
@@ -26,12 +26,23 @@ from workbench.app.cli.common import (
     show,
     trusting,
 )
-from workbench.app.cli.verb import Output, ToStdout, verb
+from workbench.app.cli.verb import Output, verb
 from workbench.app.cli.writing import shown
 from workbench.coding.options import OwnPromptFiles, ProblemSet, ProgramOptions, RefinementOptions
 from workbench.coding.records.figures import RefineReport
 from workbench.core.errors import UsageError
-from workbench.core.options import NONE_GIVEN, DatabaseOrFile, Force, Options, Trust, Whole, option, run_job
+from workbench.core.options import (
+    NONE_GIVEN,
+    DatabaseOrFile,
+    Force,
+    Options,
+    Trust,
+    Whole,
+    option,
+    require_one,
+    restricted,
+    run_job,
+)
 from workbench.core.project import Project
 from workbench.core.text.figures import counted
 from workbench.data.records import DuplicateReport
@@ -105,7 +116,7 @@ class CodeEvolveOptions(Options, frozen=True, kw_only=True):
     force: Force = False
 
 
-@verb(to_stdout=ToStdout("lines"))
+@verb
 def evolve_command(project: Project, options: CodeEvolveOptions) -> Output:
     """Make test suites harder, round by round, against the solutions that pass them (EvolveCoder).
 
@@ -169,12 +180,14 @@ def _run_evolution(project: Project, model: str, options: CodeEvolveOptions) -> 
 class CodeDuplicatesOptions(Options, frozen=True, kw_only=True):
     database: DatabaseOrFile = None
     source: Source = None
-    model: Annotated[str | None, model_option("Embedding model on a server")] = None
+    model: Annotated[str | None, model_option("Embedding model on a server"), restricted(needs="database")] = None
     settings: ModelSettings = NONE_GIVEN
     local: Annotated[
         str | None,
         option(
-            "Embedding model of sentence-transformers on this machine: a folder or a Hugging Face name.", metavar="NAME"
+            "Embedding model of sentence-transformers on this machine: a folder or a Hugging Face name.",
+            metavar="NAME",
+            needs="database",
         ),
     ] = None
     threshold: Annotated[float, option("Cosine similarity above which two problems are duplicates.", ge=-1, le=1)] = 0.9
@@ -192,7 +205,7 @@ class CodeDuplicatesOptions(Options, frozen=True, kw_only=True):
     force: Force = False
 
 
-@verb(to_stdout=ToStdout("kept"))
+@verb
 def duplicates_command(options: CodeDuplicatesOptions) -> Output:
     """Find problems with the same content by the cosine of their embeddings; one of each group is kept, drawn by seed.
 
@@ -201,9 +214,9 @@ def duplicates_command(options: CodeDuplicatesOptions) -> Output:
     """
     from workbench.coding.duplicates import find_duplicates, read_cosines, write_remaining
 
-    require_one(options, "model", "local")
-    if options.database is not None and (options.model is None) == (options.local is None):
-        raise click.UsageError("Name the source of embeddings: --model NAME -o base_url=…, or --local NAME.")
+    require_one(options, "database", "source")
+    if options.database is not None:
+        require_one(options, "model", "local")
     with nullcontext() if options.database is None else project_at(options.database) as project:
         compared = (
             read_cosines(cast("Path", options.source)) if project is None else _cosines_of_embeddings(project, options)
@@ -262,7 +275,7 @@ class CodeRefineOptions(Options, frozen=True, kw_only=True):
     force: Force = False
 
 
-@verb(to_stdout=ToStdout("file"))
+@verb
 def refine_command(project: Project, options: CodeRefineOptions) -> Output:
     """Have a model rewrite problems that read standard input: each then asks for a function and has about 20 tests.
 

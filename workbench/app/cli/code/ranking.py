@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -12,42 +13,36 @@ import click
 
 from workbench.app.cli.code.common import (
     BootstrapSamples,
+    ReferenceRuns,
     SelectionRules,
     SolutionsEach,
     Source,
-    Suites,
-    Truth,
-    require_one,
+    TrueScores,
 )
 from workbench.app.cli.common import (
     REFUSED_SOME,
-    cluster_at,
     print_lines,
     project_at,
     refusal_lines,
     say,
-    say_nodes,
     say_some,
-    trusting,
 )
-from workbench.app.cli.verb import Output, ToStdout, verb
+from workbench.app.cli.verb import Output, verb
 from workbench.app.cli.writing import shown
-from workbench.coding.options import Programs
 from workbench.core.item import Refusal
 from workbench.core.options import (
-    AllowUnsafe,
     BootstrapSeed,
     DatabaseOrFile,
     Force,
-    OnCluster,
     Options,
     SeedNumber,
     TableForm,
-    Trust,
     Verifiers,
     Where,
     option,
     read_sizes,
+    require_one,
+    restricted,
     run_job,
     sizes_up_to,
 )
@@ -57,8 +52,7 @@ from workbench.core.text.figures import counted
 from workbench.statistics.records.ranking import DROPPED, SHORTFALLS, Missing, SelectedLine
 
 if TYPE_CHECKING:
-    from workbench.coding.ranking.scores import ReferenceOutcomes
-    from workbench.coding.ranking.scores import Truth as TrueScores
+    from workbench.coding.ranking.scores import Truth as ScoreSource
     from workbench.coding.ranking.selecting import RankingSelectionRules, SelectedSet
     from workbench.statistics.records.ranking import RankingReport
 
@@ -76,23 +70,19 @@ class CodeSelectOptions(Options, frozen=True, kw_only=True):
         ),
     ] = "exception"
     exact: Annotated[bool, option("Compare distances as exact decimal fractions instead of floats.")] = False
-    truth: Truth = None
-    suites: Suites = ()
-    where: Where = ()
+    scores: TrueScores = TrueScores()
+    where: Annotated[Where, restricted(needs="database")] = ()
     write: Annotated[
         Path | None,
         option(
             "Also write the selected solutions, with texts and tests, to this file.", metavar="FILE", output="stream"
         ),
     ] = None
-    workers: Programs = None
-    cluster: OnCluster = None
-    trust: Trust = False
-    allow_unsafe: AllowUnsafe = False
+    references: ReferenceRuns = ReferenceRuns()
     force: Force = False
 
 
-@verb(json=False, to_stdout=ToStdout("write"))
+@verb(json=False)
 def select_command(options: CodeSelectOptions) -> None:
     """Select k solutions of each problem with scores spread from best to worst: a set for scoring and ranking.
 
@@ -103,7 +93,7 @@ def select_command(options: CodeSelectOptions) -> None:
     """
     from workbench.coding.ranking.selecting import RankingSelectionRules, select_from, write_rows
 
-    require_one(options, "truth", "suites", "where")
+    require_one(options, "database", "source")
     how = run_job(RankingSelectionRules, options, filter=options.filter_)
     if options.source is None:
         _select_from_database(str(options.database), how, options)
@@ -119,11 +109,11 @@ def select_command(options: CodeSelectOptions) -> None:
 
 
 def _select_from_database(database: str, how: RankingSelectionRules, options: CodeSelectOptions) -> None:
-    from workbench.coding.ranking.scores import runs_in_words, truth_of
+    from workbench.coding.ranking.scores import runs_in_words
     from workbench.coding.ranking.selecting import write_stored
 
     with project_at(database) as project:
-        meant = truth_of(project, options.truth, options.suites)
+        meant = options.scores.read(project)
         on = f" on {runs_in_words(meant.runs)}" if meant.runs else ""
         say(f"Scores by {meant.name}{on}.")
         sets = _select_sets(project, how, meant, options)
@@ -134,24 +124,12 @@ def _select_from_database(database: str, how: RankingSelectionRules, options: Co
 
 
 def _select_sets(
-    project: Project, how: RankingSelectionRules, meant: TrueScores, options: CodeSelectOptions | CodeHistogramsOptions
+    project: Project, how: RankingSelectionRules, meant: ScoreSource, options: CodeSelectOptions | CodeHistogramsOptions
 ) -> list[SelectedSet]:
     from workbench.coding.ranking.selecting import select_stored
 
-    return list(select_stored(project, how, meant, selection_of(options.where), _references(project, meant, options)))
-
-
-def _references(
-    project: Project, meant: TrueScores, options: CodeSelectOptions | CodeMetricsOptions | CodeHistogramsOptions
-) -> ReferenceOutcomes:
-    from workbench.coding.ranking.scores import outcomes_of_references
-
-    cluster = cluster_at(options.cluster)
-    references = trusting(
-        lambda yes: run_job(outcomes_of_references, options, project, meant, cluster=cluster, trust=yes), options.trust
-    )
-    say_nodes(cluster)
-    return references
+    references = options.references.run(project, meant, options.where)
+    return list(select_stored(project, how, meant, selection_of(options.where), references))
 
 
 def _print_sets(sets: Sequence[SelectedSet]) -> None:
@@ -185,17 +163,18 @@ def _selection_lines(lines: Sequence[SelectedLine]) -> Iterator[str]:
 class CodeMetricsOptions(Options, frozen=True, kw_only=True):
     database: DatabaseOrFile = None
     source: Source = None
-    verifiers: Verifiers = ()
-    truth: Truth = None
-    suites: Suites = ()
+    verifiers: Annotated[Verifiers, restricted(needs="database")] = ()
+    scores: TrueScores = TrueScores()
     k: Annotated[
-        int | None, option("Use only the K solutions per problem that `code select` would keep.", ge=1, le=1_000)
+        int | None,
+        option("Use only the K solutions per problem that `code select` would keep.", ge=1, le=1_000, needs="database"),
     ] = None
     missing: Annotated[
         Missing | None,
         option(
             "How missing scores are handled: zero (counted as the verifier's lowest score, the default) "
-            "or drop (the problem is excluded)."
+            "or drop (the problem is excluded).",
+            needs="database",
         ),
     ] = None
     by: Annotated[Literal["problem"] | None, option("Print one row per problem instead of one per data set.")] = None
@@ -208,11 +187,8 @@ class CodeMetricsOptions(Options, frozen=True, kw_only=True):
     ] = False
     samples: BootstrapSamples = 2_000
     seed: BootstrapSeed = 0
-    where: Where = ()
-    workers: Programs = None
-    cluster: OnCluster = None
-    trust: Trust = False
-    allow_unsafe: AllowUnsafe = False
+    where: Annotated[Where, restricted(needs="database")] = ()
+    references: ReferenceRuns = ReferenceRuns()
     form: TableForm = TableForm()
 
 
@@ -228,27 +204,28 @@ def metrics_command(options: CodeMetricsOptions) -> Output:
     "ground_average_test_score" and the scores "average_test_score" (utg) and "reward": {"reward_score"} (reward). Exit
     code 3: some lines were rejected.
     """
-    require_one(options, "verifiers", "truth", "suites", "k", "missing", "where")
+    require_one(options, "database", "source")
     if options.source is not None:
         from workbench.coding.ranking.measuring import ranking_of_file
 
         report, refused = run_job(ranking_of_file, options, options.source)
         return _ranking_output(report, options, refused)
     from workbench.coding.ranking.measuring import PAPER_K, compare_verifiers
-    from workbench.coding.ranking.scores import tested_by, truth_of
+    from workbench.coding.ranking.scores import tested_by
 
     with project_at(str(options.database)) as project:
-        meant = truth_of(project, options.truth, options.suites)
+        meant = options.scores.read(project)
         k = options.k or (PAPER_K if options.paper and meant.runs else None)
         tested = {} if k is None else tested_by(project, meant, options.verifiers)
-        reference_scores = {name: _references(project, one, options) for name, one in tested.items()}
+        run = partial(options.references.run, project, where=options.where)
+        reference_scores = {name: run(one) for name, one in tested.items()}
         report = run_job(
             compare_verifiers,
             options,
             project,
             meant,
             k=k,
-            references=_references(project, meant, options) if tested else {},
+            references=run(meant) if tested else {},
             reference_scores=reference_scores,
             missing=options.missing or "zero",
         ).report
@@ -279,13 +256,9 @@ class CodeHistogramsOptions(Options, frozen=True, kw_only=True):
     ] = ()
     k: SolutionsEach = 5
     rules: SelectionRules = "released"
-    truth: Truth = None
-    suites: Suites = ()
+    scores: TrueScores = TrueScores()
     where: Where = ()
-    workers: Programs = None
-    cluster: OnCluster = None
-    trust: Trust = False
-    allow_unsafe: AllowUnsafe = False
+    references: ReferenceRuns = ReferenceRuns()
 
 
 @verb
@@ -298,12 +271,11 @@ def histograms_command(project: Project, options: CodeHistogramsOptions) -> Outp
     """
     from workbench.coding.ranking.measuring import selected_problems
     from workbench.coding.ranking.passing import histograms, outcome_shares, scores_of_selected, tests_of_problems
-    from workbench.coding.ranking.scores import truth_of
     from workbench.coding.ranking.selecting import RankingSelectionRules
     from workbench.coding.ranking.tables import histograms_text, selection_notes
     from workbench.coding.records.figures import HistogramsReport
 
-    meant, chosen = truth_of(project, options.truth, options.suites), selection_of(options.where)
+    meant, chosen = options.scores.read(project), selection_of(options.where)
     sets = _select_sets(project, run_job(RankingSelectionRules, options), meant, options)
     counts = tests_of_problems(project, meant, sets)
     given = scores_of_selected(project, meant, sets, options.verifiers) if options.verifiers else {}
@@ -315,8 +287,7 @@ def histograms_command(project: Project, options: CodeHistogramsOptions) -> Outp
 
 
 class CodeSaturationOptions(Options, frozen=True, kw_only=True):
-    truth: Truth = None
-    suites: Suites = ()
+    scores: TrueScores = TrueScores()
     sizes: Annotated[
         tuple[int, ...],
         option("Numbers of tests to draw, each up to 15.", "--k", metavar="K[,K…]", read=sizes_up_to(15)),
@@ -336,10 +307,9 @@ def saturation_command(project: Project, options: CodeSaturationOptions) -> Outp
     scores are used. The first k whose lower 95 % bound is at least 0.90 is enough.
     """
     from workbench.coding.ranking.passing import saturation
-    from workbench.coding.ranking.scores import truth_of
     from workbench.coding.ranking.tables import saturation_as
 
-    meant = truth_of(project, options.truth, options.suites)
+    meant = options.scores.read(project)
     report = run_job(saturation, options, project, meant)
     return Output(report, lambda found: saturation_as(found, options.form))
 
@@ -360,8 +330,7 @@ class CodePasskOptions(Options, frozen=True, kw_only=True):
     verifier: Annotated[
         str | None, option("Use this verifier's verdicts instead of test outcomes.", metavar="NAME")
     ] = None
-    truth: Truth = None
-    suites: Suites = ()
+    scores: TrueScores = TrueScores()
     by_model: Annotated[
         bool, option("Break down by model as well as by data set, with the average over data sets.")
     ] = False
@@ -371,6 +340,7 @@ class CodePasskOptions(Options, frozen=True, kw_only=True):
             "With --by-model: compare each model's average with this model's, as a difference in points "
             "and in percent.",
             metavar="MODEL",
+            needs="by_model",
         ),
     ] = None
     where: Where = ()
@@ -386,18 +356,15 @@ def passk_command(project: Project, options: CodePasskOptions) -> Output:
     (workbench verdicts DB import FILE), and name it with --verifier.
     """
     from workbench.coding.ranking.passing import pass_report, passes_by_tests, passes_by_verdict, with_models
-    from workbench.coding.ranking.scores import truth_of
     from workbench.coding.ranking.tables import passes_as
 
-    if options.against is not None and not options.by_model:
-        raise click.UsageError("--against requires --by-model.")
-    if options.verifier is not None and (options.truth or options.suites):
+    if options.verifier is not None and options.scores != TrueScores():
         raise click.UsageError("--verifier uses verdicts: it can't be combined with --truth or --suite.")
     selection = selection_of(options.where)
     if options.verifier is not None:
         passes = passes_by_verdict(project, options.verifier, selection)
     else:
-        passes = passes_by_tests(project, truth_of(project, options.truth, options.suites), selection)
+        passes = passes_by_tests(project, options.scores.read(project), selection)
     report = pass_report(passes, options.sizes)
     if options.by_model:
         report = with_models(project, passes, report, options.sizes, options.against)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
-from workbench.app.cli.code.common import BootstrapSamples, Suites, Truth
+from workbench.app.cli.code.common import BootstrapSamples, TrueScores
 from workbench.app.cli.common import (
     Models,
     ModelSettings,
@@ -204,8 +204,7 @@ class CodeScaleOptions(Options, frozen=True, kw_only=True):
     ] = (5, 10, 15, 20, 25)
     wish: TestOptions = TestOptions()
     dataset: ProblemSet = None
-    truth: Truth = None
-    suites: Suites = ()
+    scores: TrueScores = TrueScores()
     samples: BootstrapSamples = 2_000
     seed: BootstrapSeed = 0
     workers: Annotated[
@@ -227,7 +226,6 @@ def scale_command(project: Project, options: CodeScaleOptions) -> Output:
     workbench code scale DB --model qwen --n 5,10,15,20,25 -o base_url=http://localhost:8000/v1
     """
     from workbench.coding.problems import code_dataset
-    from workbench.coding.ranking.scores import truth_of
     from workbench.coding.synthesis.scaling import (
         measure_scaling,
         require_scalable,
@@ -242,7 +240,7 @@ def scale_command(project: Project, options: CodeScaleOptions) -> Output:
     require_scalable(options.wish)
     dataset = code_dataset(project, options.dataset).name
     chosen = selection_of((f"dataset={dataset}",))
-    truth = truth_of(project, options.truth, options.suites)
+    truth = options.scores.read(project)
     wanted = scaling_points(options.name, options.models, options.sizes)
     models = {name: models_from(project, [name], options.settings, USUAL) for name in options.models}
     complete = True

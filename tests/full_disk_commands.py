@@ -215,7 +215,7 @@ ELSEWHERE = dict.fromkeys(
 
 HOW = {
     "--accepted", "--against", "--all", "--allow-unsafe-execution", "--ask-again", "--batch", "--checks", "--coarse",
-    "--confirmed", "--csv", "--detach", "--dry-run", "--errors", "--evidence", "--exact", "--force", "--grid",
+    "--confirmed", "--detach", "--dry-run", "--errors", "--evidence", "--exact", "--force", "--grid",
     "--json", "--keep-unverified", "--long", "--names", "--new-version", "--no-baselines",
     "--own-score", "--pairs", "--paper", "--partial", "--per-question", "--questions", "--retry-errors",
     "--retry-timeouts", "--retry-unread", "--show", "--sighted", "--strip", "--trust", "--unreviewed",

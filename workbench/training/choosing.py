@@ -8,13 +8,14 @@ import os
 from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import Annotated, TypeVar, cast
 
 from msgspec import Struct, structs
 
 from workbench.core.columns import is_number
 from workbench.core.errors import UsageError, opt
 from workbench.core.installed import require_app
+from workbench.core.options import Options, option
 from workbench.core.run import ClusterUse
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.runs.executor import LocalExecutor
@@ -212,21 +213,19 @@ async def gather_all(waited: Sequence[Awaitable[T]]) -> list[T]:
 _REWARDS = {Outcome.CORRECT: 1.0, Outcome.INCORRECT: 0.0}
 
 
-class Scale(Struct, frozen=True, kw_only=True):
+class Scale(Options, frozen=True, kw_only=True):
     """The reward of each verdict.
 
-    Attributes:
-        undecided: The reward of an abstention or an error; None excludes the completion from training, if the trainer
-            supports that.
-        own_score: Whether to return the verifier's score if it has one.
-        tests: The test reward, for verdicts by tests.
+    A reward of None excludes the completion from training, if the trainer supports that.
 
     Raises:
         UsageError: ``undecided`` is not a finite number.
     """
 
-    undecided: float | None = None
-    own_score: bool = False
+    undecided: Annotated[
+        float | None, option("Reward for an abstention or an error.  [default: no reward (null)]", metavar="REWARD")
+    ] = None
+    own_score: Annotated[bool, option("Return the verifier's score as the reward, if it gives one.")] = False
     tests: SuitePay = SuitePay()
 
     def __post_init__(self) -> None:

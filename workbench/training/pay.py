@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from msgspec import Struct
-
+from workbench.core.options import Options, option
 from workbench.core.verdict import Outcome, Verdict
 
 Pay = Literal["all", "share", "difficulty"]
@@ -34,19 +33,33 @@ class SuiteVerdict(Verdict, frozen=True, kw_only=True):
     trusted: tuple[float, float] | None = None
 
 
-class SuitePay(Struct, frozen=True, kw_only=True):
-    """The reward for passed tests.
+class SuitePay(Options, frozen=True, kw_only=True):
+    """The reward for passed tests."""
 
-    Attributes:
-        pay: ``"all"``: 1 if all tests pass, else 0; ``"share"``: the share of passed tests; ``"difficulty"``: that
-            share weighted by difficulty.
-        forgeable: Whether passes that a program could forge count, count as failures, or make the verdict undecided.
-        timeouts: Whether a solution that fails only because it takes too long is wrong or undecided.
-    """
-
-    pay: Pay = "all"
-    forgeable: Forgeable = "pays"
-    timeouts: Timeouts = "wrong"
+    pay: Annotated[
+        Pay,
+        option(
+            "How the verifier `execution` computes its reward: all (1 if all tests pass, else 0), share (share of "
+            "passed tests) or difficulty (share of passed tests, weighted by difficulty).",
+            shows_default=True,
+        ),
+    ] = "all"
+    forgeable: Annotated[
+        Forgeable,
+        option(
+            "How test passes that a program could have forged are rewarded: pays (like other passes), nothing "
+            "(like failures) or undecided (like an abstention).",
+            shows_default=True,
+        ),
+    ] = "pays"
+    timeouts: Annotated[
+        Timeouts,
+        option(
+            "How a solution whose only failures are timeouts is rewarded: wrong (like a wrong solution) or undecided "
+            "(like an abstention).",
+            shows_default=True,
+        ),
+    ] = "wrong"
 
     def reward(self, verdict: SuiteVerdict, undecided: float | None) -> float | None:
         if verdict.outcome not in (Outcome.CORRECT, Outcome.INCORRECT):

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import click
-from msgspec import structs
 
 from workbench.app.cli.common import key_and_value, say
 from workbench.app.cli.verb import Output, verb
@@ -27,6 +26,7 @@ from workbench.core.options import (
     argument,
     option,
     plot_folder,
+    require_one,
     run_job,
 )
 from workbench.core.project import Project
@@ -86,7 +86,6 @@ class AccuracyOptions(Options, frozen=True, kw_only=True):
     long: Annotated[bool, option("Show every metric, one row per verifier, instead of accuracy by answer type.")] = (
         False
     )
-    as_csv: Annotated[bool, option("Print CSV, the same as --format csv.", "--csv")] = False
 
 
 @verb
@@ -110,12 +109,11 @@ def accuracy_command(project: Project, options: AccuracyOptions, as_json: bool) 
     """
     from workbench.measuring.accuracy_tables import accuracy_as, overview_as, sorted_by
 
-    form = structs.replace(options.form, format="csv") if options.as_csv else options.form
-    in_full = as_json or options.long or options.by or options.label_noise or form.format == "csv"
+    in_full = as_json or options.long or options.by or options.label_noise or options.form.format == "csv"
     report = run_job(accuracy, options, project, by=options.by if in_full else "type")
     if options.sort is not None:
         report = sorted_by(report, options.sort)
-    return Output(report, lambda found: (accuracy_as if in_full else overview_as)(found, form))
+    return Output(report, lambda found: (accuracy_as if in_full else overview_as)(found, options.form))
 
 
 # -- ``workbench tables DB --paper``
@@ -285,37 +283,19 @@ def compare_command(project: Project, options: CompareOptions) -> Output:
     from workbench.measuring import comparing, family
     from workbench.measuring.comparing_tables import comparison_as
 
-    kind = _comparison_kind(options)
-    if kind != "pair" and (options.by or options.examples):
-        raise click.UsageError("--by and --examples require exactly two verifiers.")
+    for other in ("everyone", "against"):
+        require_one(options, "errors", other, optional=True)
+    require_one(options, "verifiers", "everyone", optional=True)
+    is_pair = len(options.verifiers) == 2 and not (options.errors or options.against)
+    if not is_pair and (options.by or options.examples):
+        raise UsageError("--by and --examples require exactly two verifiers.")
     report: Report
-    if kind == "pair":
-        a, b = options.verifiers
-        report = run_job(comparing.compare, options, project, a, b)
-    elif kind == "errors":
+    if is_pair:
+        report = run_job(comparing.compare, options, project, *options.verifiers)
+    elif options.errors:
         report = run_job(comparing.joint_errors, options, project)
-    else:
+    elif options.everyone or options.against or len(options.verifiers) > 2:
         report = run_job(family.family, options, project)
+    else:
+        raise UsageError("Name two or more verifiers, or use --all.")
     return Output(report, lambda found: comparison_as(found, options.form))
-
-
-def _comparison_kind(options: CompareOptions) -> str:
-    """Return the kind of comparison: ``pair``, ``family`` or ``errors``.
-
-    Raises:
-        click.UsageError: The arguments don't fit together.
-    """
-    several = options.everyone or options.against
-    if options.everyone and options.verifiers:
-        raise click.UsageError("Name verifiers, or use --all; not both.")
-    if options.errors and several:
-        raise click.UsageError(
-            "--errors can't be combined with --all or --against: it uses the named verifiers, or all."
-        )
-    if options.errors:
-        return "errors"
-    if several or len(options.verifiers) > 2:
-        return "family"
-    if len(options.verifiers) < 2:
-        raise click.UsageError("Name two or more verifiers, or use --all.")
-    return "pair"

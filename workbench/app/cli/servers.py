@@ -26,7 +26,7 @@ from workbench.core.options import (
     split_people,
 )
 from workbench.runs.replaying import load_recorded_replies
-from workbench.training.pay import Forgeable, Pay, SuitePay, Timeouts
+from workbench.training.choosing import Scale, load_reward_verifier
 
 if TYPE_CHECKING:
     from workbench.app.web.serve.addresses import Address
@@ -197,34 +197,7 @@ class RewardServerOptions(Options, frozen=True, kw_only=True):
             shows_default=True,
         ),
     ] = 256 << 20
-    undecided: Annotated[
-        float | None, option("Reward for an abstention or an error.  [default: no reward (null)]", metavar="REWARD")
-    ] = None
-    own_score: Annotated[bool, option("Return the verifier's score as the reward, if it gives one.")] = False
-    pay: Annotated[
-        Pay,
-        option(
-            "How the verifier `execution` computes its reward: all (1 if all tests pass, else 0), share (share of "
-            "passed tests) or difficulty (share of passed tests, weighted by difficulty).",
-            shows_default=True,
-        ),
-    ] = "all"
-    forgeable: Annotated[
-        Forgeable,
-        option(
-            "How test passes that a program could have forged are rewarded: pays (like other passes), nothing "
-            "(like failures) or undecided (like an abstention).",
-            shows_default=True,
-        ),
-    ] = "pays"
-    timeouts: Annotated[
-        Timeouts,
-        option(
-            "How a solution whose only failures are timeouts is rewarded: wrong (like a wrong solution) or undecided "
-            "(like an abstention).",
-            shows_default=True,
-        ),
-    ] = "wrong"
+    scale: Scale = Scale()
     token_env: Annotated[
         str | None, option("Environment variable with the token that requests must carry.", metavar="NAME")
     ] = None
@@ -247,7 +220,6 @@ def reward_server_command(options: RewardServerOptions, as_json: bool) -> None:
     from workbench.app.web.reward.gate import RequestRules, name_of
     from workbench.app.web.reward.server import serve
     from workbench.app.web.serve.addresses import Address
-    from workbench.training.choosing import Scale, load_reward_verifier
 
     for name in options.hosts:
         if not name_of(name):
@@ -259,8 +231,6 @@ def reward_server_command(options: RewardServerOptions, as_json: bool) -> None:
         in_flight=options.in_flight,
         hosts=frozenset(map(name_of, options.hosts)),
     )
-    tests = SuitePay(pay=options.pay, forgeable=options.forgeable, timeouts=options.timeouts)
-    scale = Scale(undecided=options.undecided, own_score=options.own_score, tests=tests)
     found = trusting(
         lambda yes: load_reward_verifier(options.verifier, options.settings, options.database, trust=yes, asking=True),
         options.trust,
@@ -280,7 +250,7 @@ def reward_server_command(options: RewardServerOptions, as_json: bool) -> None:
         sys.stdout.flush()
 
     with log_on_stderr("workbench.reward"):
-        serve(found, scale, rules, options.queue, options.workers, options.timeout, ready, options.processes)
+        serve(found, options.scale, rules, options.queue, options.workers, options.timeout, ready, options.processes)
     say_nodes(found.cluster)
 
 

@@ -118,9 +118,7 @@ def test_mcc_and_balanced_accuracy_have_intervals_by_default(database: str) -> N
 
 
 def test_csv_is_one_format_among_others(database: str) -> None:
-    short, long = printed(database, "--csv"), printed(database, "--format", "csv")
-    assert short == long
-    assert len(list(csv.DictReader(io.StringIO(long)))) == 5
+    assert len(list(csv.DictReader(io.StringIO(printed(database, "--format", "csv"))))) == 5
     assert "\\begin{tabular}{llrrr" in printed(database, "--long", "--format", "latex")
     assert "| verifier | group |" in printed(database, "--long", "--format", "markdown")
 

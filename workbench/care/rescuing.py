@@ -17,7 +17,7 @@ from workbench.core.files import part_folder
 from workbench.core.health import Rescued, TableRescued
 from workbench.core.progress import step
 from workbench.core.project import opened_project
-from workbench.core.text.figures import counted
+from workbench.core.text.figures import Narration, counted
 from workbench.data.formats.source import path_text
 from workbench.labelling.ledger import recompute
 
@@ -120,3 +120,28 @@ def _loss_notes(written: RescueOutcome) -> list[str]:
 def _lack_text(table: TableRescued) -> str:
     missing = None if table.missing is None else max(table.missing, table.stand_ins)
     return f"{table.table} lacks {'an unknown number of rows' if missing is None else counted(missing, 'row')}"
+
+
+def rescued_lines(found: Rescued) -> Iterator[str]:
+    for table in found.tables:
+        if table.rows or not table.is_whole:
+            yield (
+                f"{table.table}: {counted(table.rows, 'row')}"
+                f"{_missing_text(table.missing, table.stand_ins, table.dropped)}"
+            )
+    for note in found.notes:
+        yield Narration(note)
+    yield f"{found.database}: {'every row is there' if found.is_whole else 'something is missing, see above'}"
+
+
+def _missing_text(missing: int | None, stand_ins: int, dropped: int) -> str:
+    told = []
+    if missing is None:
+        told.append("an unknown number missing")
+    elif missing:
+        told.append(f"{missing:,} missing")
+    if stand_ins:
+        told.append(f"{stand_ins:,} are placeholders for lost ones")
+    if dropped:
+        told.append(f"{dropped:,} dropped because their parent rows are lost")
+    return "".join(f"; {words}" for words in told)

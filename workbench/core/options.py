@@ -392,7 +392,7 @@ def require_fitting(options: Options, command: str) -> None:
                 raise UsageError(f"Write: {command} DB {action} {words}".rstrip())
         elif value == field.default:
             if action in written.required_by.split():
-                raise UsageError(f"{action} requires {field.shown}.", f"See: {command} --help")
+                raise UsageError(f"{action} requires {field.shown}.")
         elif written.only and action not in written.only.split():
             raise UsageError(f"{field.shown} is only for {listed(written.only.split())}.")
         elif (other := fields.get(written.needs)) is not None and values[other.name] == other.default:

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from textwrap import wrap
+
 from msgspec import Struct
+
+from workbench.core.errors import Command
+from workbench.core.text.figures import counted
 
 
 class Matter(Struct, frozen=True, kw_only=True):
@@ -108,3 +114,31 @@ class Status(Struct, frozen=True, kw_only=True):
         parts = {name: size for name, size in (("accepted", self.accepted), ("needs type", self.needs_type)) if size}
         labelled = self.states["labelled"] - sum(parts.values())
         return {"unlabelled": 0, "labelled": 0} | parts | self.states | {"labelled": labelled}
+
+
+def status_lines(database: str, counts: Status) -> Iterator[str]:
+    yield ", ".join(
+        counted(n, noun) for n, noun in ((counts.items, "item"), (counts.questions, "question"), (counts.runs, "run"))
+    )
+    for state, number in counts.shown_states.items():
+        yield f"  {state:<11}{number:>9}"
+    if counts.checks:
+        yield f"  {counts.checks} of them are checks, which belong to no benchmark"
+    for person in counts.people:
+        away = f"{person.away} in a bundle, " if person.away else ""
+        work = f"{'paused, ' * person.paused}{person.done} labelled, {person.left} left"
+        work += f", {counted(person.types_left, 'type')} left" if person.types_left else ""
+        settled = f", {person.settled} resolved" if person.settled else ""
+        settled += f", {person.accepted} types accepted" if person.accepted else ""
+        yield f"  {person.name}: {work}, {away}{person.conflicts} conflicts to resolve{settled}"
+    if counts.flags:
+        yield f"  {counted(counts.flags, 'flag')} to answer: {Command(f'flags {database}')}"
+    if counts.quarantined:
+        yield f"  {counted(counts.quarantined, 'row')} in quarantine"
+    yield ""
+    for number, matter in enumerate(counts.briefing, 1):
+        yield from wrap(
+            matter.sentence, 100, initial_indent=f"{number:>2}. ", subsequent_indent="    ", break_on_hyphens=False
+        )
+        if matter.command:
+            yield f"    {matter.command_for(database)}"

@@ -224,3 +224,30 @@ def crossed(left: list[T], right: list[T], most: int) -> Iterator[tuple[T, T]]:
     count = len(left) * len(right)
     for place in range(min(most, count)):
         yield left[place % len(left)], right[(place + place // lcm(len(left), len(right))) % len(right)]
+
+
+def sft_lines(report: SftReport) -> Iterator[str]:
+    for verifier, verdicts in report.verdicts.items():
+        said = ", ".join(f"{number} {verdict}" for verdict, number in verdicts.items())
+        yield f"{verifier} on {report.candidates} candidates: {said}"
+    yield (
+        f"{report.chosen} completions of {report.questions} questions chosen; left out: {report.duplicates} with the "
+        f"text of another, {report.beyond} beyond {opt.per_question}"
+        + ("" if report.seed is None else f" (seed {report.seed})")
+    )
+    if wrong := report.gold["incorrect"]:
+        yield (
+            f"{wrong:,} of the {sum(report.gold.values()):,} written are incorrect by gold: "
+            f"{opt.where:gold=correct} leaves these out."
+        )
+
+
+def pairs_lines(report: PairsReport) -> Iterator[str]:
+    by = f"the verdicts of {' and '.join(report.verifiers)}" if report.verifiers else "gold"
+    yield (
+        f"{report.paired} of {report.questions} questions make pairs by {by}: at most {report.per_question} each "
+        f"({opt.per_question}), drawn by seed {report.seed} of {report.possible:,} possible ones; {report.one_kind} "
+        f"have only correct or only incorrect completions, {report.undecided} have none called either"
+    )
+    if report.both:
+        yield f"{counted(report.both, 'text')} left out: called both correct and incorrect."

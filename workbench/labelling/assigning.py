@@ -404,3 +404,26 @@ def _missing_slots(
     numbers = [number for number in range(1, per_item + 1) if number not in standing.slots]
     for at, number in enumerate(numbers):
         yield NewSlot(subject, standing.round, number, place, meant[at] if at < len(meant) else None)
+
+
+def assigned_lines(done: Assigned) -> Iterator[str]:
+    if done.nothing:
+        yield f"No slot was opened. {done.nothing}"
+    else:
+        yield chosen_text(done)
+        yield f"{done.assigned:,} slots opened on items{_type_slots_text(done)}."
+        if done.filled:
+            left = done.assigned - done.filled
+            yield f"Earlier labels fill {done.filled:,} of them; {left:,} are open."
+    yield from filter(None, [earlier_text(done)])
+    if done.type_slots > done.types_given:
+        yield "They also give answer types, unless accepted (Home: Derive types) or imported for all questions."
+    if done.joined:
+        yield f"{done.joined} added to batches with open slots on these items."
+
+
+def _type_slots_text(done: Assigned) -> str:
+    asked, given = done.type_slots - done.types_given, done.types_given
+    for_asked = f", {asked:,} for the answer types of their questions" if asked else ""
+    for_given = f", {given:,} for answer types, which came with the data and are not asked for" if given else ""
+    return for_asked + for_given

@@ -6,6 +6,7 @@ They belong to no benchmark: they have no gold and no quota, and answers to them
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from workbench.core.item import Refusal
 from workbench.core.label import LabelVerdict
 from workbench.core.project import ROWS, Project, batches
 from workbench.core.selection import Selection
+from workbench.core.text.figures import Narration
 from workbench.data.formats.rows import read_records
 from workbench.data.store import reading
 from workbench.labelling.store import assignments, check_items
@@ -248,3 +250,31 @@ def review(connection: people.Connection, person: int, policy: AnnotationPolicy)
     why = f"{right} of {n} checks right, below {policy.check_threshold:.0%}"
     people.pause(connection, person, why)
     assignments.give_back_all(connection, person)
+
+
+def check_lines(listed: Sequence[CheckInfo]) -> Iterator[str]:
+    for check in listed:
+        names = f"{check.dataset}\t{check.question_id}\t{check.completion_id}"
+        yield f"{names}\t{check.verdict}\t{check.right} of {check.answered} right"
+
+
+def score_lines(scores: Sequence[CheckScore]) -> Iterator[str]:
+    if not scores:
+        yield Narration("No check has been answered yet.")
+    for score in scores:
+        paused = f"\tpaused{f': {score.why}' if score.why else ''}" if score.paused else ""
+        yield f"{score.annotator}\t{score.right} of {score.n} right\t{_checks_share(score)}{paused}"
+
+
+def _checks_share(score: CheckScore) -> str:
+    if score.accuracy is None:
+        return "–"
+    if score.lo is None or score.hi is None:
+        return f"{score.accuracy:.1%} (too few questions for an interval)"
+    return f"{score.accuracy:.1%} [{score.lo:.1%}, {score.hi:.1%}]"
+
+
+def changed_lines(report: ChecksChanged) -> Iterator[str]:
+    yield f"{report.added} added, {report.unchanged} unchanged, {report.refused} rejected"
+    if report.seed is not None:
+        yield f"Drawn at random from {report.chosen_from:,}, spread over their questions (seed {report.seed})."

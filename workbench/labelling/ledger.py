@@ -149,3 +149,28 @@ def history(project: Project, *, item: str | None = None, annotator: str | None 
         chosen = events.events_by_time(reader, completion=completion, annotator=person)
         lines += map(event_line, place_events(reader, chosen))
     return lines
+
+
+def event_cells(line: LabelLine) -> list[str]:
+    at = (line.created_at or "")[:19].replace("T", " ")
+    said = [
+        line.verdict or "",
+        f"({line.reason})" if line.reason else "",
+        line.answer_subtype or "",
+        f"“{line.note}”" if line.note else "",
+        "unsure" if line.unsure else "",
+        *(tag for tag in line.tags or ()),
+        f"partial {line.partial:g}" if isinstance(line.partial, float | int) else "",
+        "flagged" if line.flagged is True else "",
+        "unblinded" if line.unblinded is True else "",
+        f"saw {line.view or 'it'}" if line.kind == "reveal" else "",
+        f"round {line.round}" if isinstance(line.round, int) else "",
+        f"guidelines {line.guideline}" if isinstance(line.guideline, str) else "",
+    ]
+    cells = [
+        f"{at:<19}",
+        f"{line.annotator:<12}",
+        f"{line.kind!s:<12}",
+        f"{line.completion_id or line.question_id or '':<12}",
+    ]
+    return [*cells, *filter(None, said)]

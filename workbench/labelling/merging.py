@@ -8,7 +8,7 @@ again. The result depends only on the other file's content, which is opened sepa
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -21,10 +21,11 @@ from workbench.core import project as transactions
 from workbench.core.database import events, people, states
 from workbench.core.database.journal import subject_place
 from workbench.core.database.looking import opened_untrusted
-from workbench.core.errors import StoreError
+from workbench.core.errors import Command, StoreError
 from workbench.core.label import LabelEvent, Task
 from workbench.core.project import Project
 from workbench.core.states import current_labels, rival_heads
+from workbench.core.text.figures import Narration, some, time_to_minute
 from workbench.data.store.reading import annotator_names
 from workbench.labelling import checks, ledger
 from workbench.labelling.answers import contradictions
@@ -343,3 +344,66 @@ def _subject_name(connection: events.Connection, subject: Subject) -> dict[str, 
     task, row = subject
     place: dict[str, Any] = subject_place(connection, task, row)._asdict()
     return {"task": task, **place} if task == "correctness" else {"task": task, **place, "completion_id": None}
+
+
+def trusted_text(trusted: Trusted) -> str:
+    if not trusted.people:
+        return "nothing in it is new"
+    parts = [f"{_counts_text(trusted.people)} ({_counts_text(trusted.kinds)})"]
+    if trusted.coordinators:
+        parts.append(f"new coordinators: {', '.join(trusted.coordinators)}")
+    if trusted.guidelines:
+        parts.append(f"guidelines: {trusted.guidelines} versions")
+    return "; ".join(parts)
+
+
+def _counts_text(numbers: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {number:,}" for name, number in numbers.items())
+
+
+def merged_lines(report: Merged) -> Iterator[str]:
+    refused = sum(row.events for row in report.refused)
+    if report.not_believed:
+        yield f"{report.file}: nothing was merged: {report.not_believed}"
+    else:
+        yield f"{report.file}: {report.events_new} new events, {report.unchanged} here already, {refused} rejected"
+    if report.bundle is not None:
+        made = time_to_minute(report.bundle.made_at)
+        yield f"  bundle of {report.bundle.annotator}, made {made}, {report.bundle.items} items"
+    if report.kinds:
+        yield f"  {_counts_text(report.kinds)}"
+    for name, number in report.people.items():
+        yield f"  {name}: {number}"
+    if report.contradicting:
+        yield f"  {report.contradicting:,} verdicts with marks that contradict them or each other"
+    for version in report.guidelines:
+        yield f"  guidelines: version {version}"
+    yield from _row_lines(
+        "labelled by one person in two places, the newest counts", [(row, row.annotator) for row in report.heads]
+    )
+    yield from _row_lines("labels beyond the overlap, kept", [(row, row.annotator) for row in report.surplus])
+    yield from _row_lines("resolved before, now open again", [(row, "") for row in report.reopened])
+    yield from _refused_lines(report)
+
+
+def _refused_lines(report: Merged) -> Iterator[str]:
+    groups = Counter[tuple[str, str, str]]()
+    for row in report.refused:
+        groups[row.annotator, row.kind, row.field] += row.events
+    rejected = [
+        f"{report.file}: rejected {number:,} × {kind or 'row'} of {name or 'an unknown person'}: {field}"
+        for (name, kind, field), number in groups.most_common()
+    ]
+    yield from map(Narration, some(rejected))
+    if any(row.field == "bundle" for row in report.refused):
+        yield Narration(f"To trust it for everybody: {Command('merge DB FILE', whole=True)}")
+    if not report.not_believed:
+        reasons = [f"{report.file}: {row.what}: {row.field}: {row.message}" for row in report.refused]
+        yield from map(Narration, some(reasons))
+
+
+def _row_lines(what: str, rows: list[tuple[SubjectName, str]]) -> Iterator[str]:
+    if rows:
+        yield f"  {len(rows)} {what}:"
+    items = [(place.dataset, place.completion_id or f"type of {place.question_id}", name) for place, name in rows]
+    yield from some([f"    {dataset} {item} {name}".rstrip() for dataset, item, name in items])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, structs
@@ -13,7 +14,7 @@ from workbench.core.run import RunInfo
 from workbench.core.selection import Condition, Selection
 from workbench.core.taxonomy import type_display
 from workbench.core.text.emphasis import explain_marks, with_mark
-from workbench.core.text.figures import counted
+from workbench.core.text.figures import counted, number
 from workbench.core.text.inert import inert
 from workbench.core.verdict import GoldChoice, OutcomeCode, Protocol3
 from workbench.measuring import notes
@@ -365,3 +366,16 @@ def threshold_text(report: ThresholdReport) -> str:
         f"fitted for {report.method} on {inert(report.on)}\n"
         f"protocol {report.protocol}, gold {report.gold_choice}\n\n{table}\n" + "".join(f"{note}\n" for note in notes)
     )
+
+
+def correlation_lines(report: CorrelationReport) -> Iterator[str]:
+    chose = report.selection_judges
+    name = with_mark(report.verifier, chose)
+    yield f"{name}, run {report.run}: {counted(report.n, 'item')} with a score and gold ({report.gold_choice})"
+    if report.unscored:
+        yield f"{report.unscored:,} more have a verdict without a score and don't count"
+    yield f"{'':10}{'all items':>11}{'by question':>13}  questions that have one"
+    for row in report.rows:
+        mean = number(row.per_question)
+        yield f"{row.method:10}{number(row.corpus):>11}{mean:>13}  {row.defined:,} of {row.questions:,}"
+    yield from explain_marks(chose)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from itertools import count
 from pathlib import Path
@@ -376,3 +376,21 @@ def _unused_file_name(project: Project, name: str) -> str:
     names = (f"{_file_stem(name)}{'' if number == 1 else f'-{number}'}{_ENDING}" for number in count(1))
     taken = project.path.parent
     return next(one for one in names if one != FILE_NAME and not (taken / one).exists())
+
+
+def template_lines(found: CheckedTemplate) -> Iterator[str]:
+    yield f"{found.file}: {found.kind} {found.id}@{found.version}, sha256 {found.sha256}"
+    if found.standing is not None:
+        yield f"  {found.standing}"
+    for call in found.calls:
+        roles = ", ".join(call.roles)
+        yield f"  call {call.name}: {roles}; put in: {', '.join(call.placeholders) or 'nothing'}"
+        if call.optional:
+            yield f"    left out where there is none: {', '.join(call.optional)}"
+        settings = ", ".join(f"{name} {value}" for name, value in call.sampling.items())
+        yield f"    sampling: {settings or 'the server’s'}"
+    yield f"  texts stand {'between lines their author can’t guess' if found.fence else 'as they are, without a fence'}"
+    yield f"  parser: {found.parser}"
+    if found.lacks:
+        yield f"  not used: {', '.join(found.lacks)}"
+    yield f"  use it: workbench {found.command} {found.option}"

@@ -12,6 +12,8 @@ from workbench.core.errors import Command, UsageError, opt
 from workbench.core.options import record_from
 from workbench.core.project import Project
 from workbench.core.run import GENERATION, CallShown, Transcript, Vote, WrittenReply
+from workbench.core.text.figures import counted, dollars
+from workbench.core.text.run_words import tokens
 from workbench.core.verdict import OutcomeCode
 from workbench.data.store import browsing
 from workbench.llm.dialects.openai import without_keep_alives
@@ -343,3 +345,63 @@ class _TraceReader:
             for place in self._places.get((f"{subtask}: {part}", 0 if shared else rollout or 0), ())
         }
         return tuple(sorted(found))
+
+
+def transcript_lines(found: Transcript) -> Iterator[str]:
+    yield f"{found.completion_id}  (question {found.question_id}, {found.dataset})  {found.verifier}, run {found.run}"
+    yield "  " + ", ".join(_verdict_words(found))
+    if found.detail:
+        yield f"  detail: {found.detail}"
+    for number, vote in enumerate(found.votes, 1):
+        yield f"  {vote.by or f'vote {number}'}: {vote.verdict}{f' ({vote.reason})' if vote.reason else ''}"
+    if not found.calls:
+        yield "  No calls were made for it."
+    for number, call in enumerate(found.calls, 1):
+        yield ""
+        yield f"{number}. {call.step}  ({', '.join(_call_facts(call))})"
+        for title, text in _call_texts(call):
+            yield f"  {title}:"
+            for line in text.splitlines() or [""]:
+                yield f"    {line}"
+    if found.trace is not None:
+        yield ""
+        yield "The verifier's own trace of the verdict:"
+        yield f"  {msgspec.json.encode(found.trace).decode()}"
+
+
+def _verdict_words(found: Transcript) -> Iterator[str]:
+    yield found.verdict
+    if found.reason:
+        yield found.reason
+    if found.score is not None:
+        yield f"score {found.score:g}"
+
+
+def _call_facts(call: CallShown) -> Iterator[str]:
+    yield call.role
+    yield f"{call.model} by {call.profile}"
+    if call.sample:
+        yield f"sample {call.sample}"
+    if call.finish_reason:
+        yield f"finish {call.finish_reason}"
+    if call.prompt_tokens is not None:
+        yield tokens(call.prompt_tokens, call.completion_tokens or 0)
+    if call.cost is not None:
+        yield dollars(call.cost)
+    yield f"{call.ms:.0f} ms"
+    if call.reused:
+        yield "stored before"
+    if call.broken_tokens:
+        yield f"{counted(call.broken_tokens, 'control token')} of the texts broken by a thin space"
+    if call.origin is not None:
+        yield f"a recorded reply, not a live one: {call.origin}"
+
+
+def _call_texts(call: CallShown) -> Iterator[tuple[str, str]]:
+    yield "request", call.request
+    if call.reasoning:
+        yield "reasoning", call.reasoning
+    if call.scores:
+        yield "scores", ", ".join(f"{score:g}" for score in call.scores)
+    if call.text or not call.scores:
+        yield "reply", call.text or call.response

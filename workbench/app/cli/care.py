@@ -11,7 +11,6 @@ import click
 from workbench.app.cli.common import REFUSED_SOME, say, show, showing_progress
 from workbench.app.cli.verb import Output, verb
 from workbench.core.errors import Command
-from workbench.core.health import Rescued
 from workbench.core.options import Database, Options, argument, option
 from workbench.core.text.figures import counted
 
@@ -157,33 +156,8 @@ def rescue_command(options: RescueOptions) -> Output:
     DB is read and never written; OUT is a complete, usable database. Missing rows are reported by table, and the exit
     code is then 3. A label is kept even if the text of its item is lost.
     """
-    from workbench.care.rescuing import rescue
+    from workbench.care.rescuing import rescue, rescued_lines
 
     with showing_progress():
         found = rescue(Path(options.database), options.out)
-    return Output(found, _show_rescued, code=0 if found.is_whole else REFUSED_SOME)
-
-
-def _show_rescued(found: Rescued) -> None:
-    for table in found.tables:
-        if table.rows or not table.is_whole:
-            show(
-                f"{table.table}: {counted(table.rows, 'row')}"
-                f"{_missing_text(table.missing, table.stand_ins, table.dropped)}"
-            )
-    for note in found.notes:
-        say(note)
-    show(f"{found.database}: {'every row is there' if found.is_whole else 'something is missing, see above'}")
-
-
-def _missing_text(missing: int | None, stand_ins: int, dropped: int) -> str:
-    told = []
-    if missing is None:
-        told.append("an unknown number missing")
-    elif missing:
-        told.append(f"{missing:,} missing")
-    if stand_ins:
-        told.append(f"{stand_ins:,} are placeholders for lost ones")
-    if dropped:
-        told.append(f"{dropped:,} dropped because their parent rows are lost")
-    return "".join(f"; {words}" for words in told)
+    return Output(found, rescued_lines, code=0 if found.is_whole else REFUSED_SOME)

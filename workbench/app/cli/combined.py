@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from workbench.app.cli.common import draw, show
+from workbench.app.cli.common import draw
 from workbench.app.cli.verb import Output, verb
 from workbench.core.options import (
     Basis,
@@ -23,9 +23,6 @@ from workbench.core.options import (
     run_job,
 )
 from workbench.core.project import Project
-from workbench.core.text.emphasis import explain_marks, with_mark
-from workbench.core.text.figures import counted, number
-from workbench.statistics.records.report import CorrelationReport
 
 # -- ``workbench cost DB``
 
@@ -164,24 +161,10 @@ def correlate_command(project: Project, options: CorrelateOptions) -> Output:
     Each coefficient is computed over all items, and as the mean of the coefficients of single questions. A question
     whose scores or labels are all equal has no coefficient; the number of questions that have one is shown.
     """
-    from workbench.measuring.scores import correlate
+    from workbench.measuring.scores import correlate, correlation_lines
 
     report = run_job(correlate, options, project)
-    return Output(report, _show_correlation)
-
-
-def _show_correlation(report: CorrelationReport) -> None:
-    chose = report.selection_judges
-    name = with_mark(report.verifier, chose)
-    show(f"{name}, run {report.run}: {counted(report.n, 'item')} with a score and gold ({report.gold_choice})")
-    if report.unscored:
-        show(f"{report.unscored:,} more have a verdict without a score and don't count")
-    show(f"{'':10}{'all items':>11}{'by question':>13}  questions that have one")
-    for row in report.rows:
-        mean = number(row.per_question)
-        show(f"{row.method:10}{number(row.corpus):>11}{mean:>13}  {row.defined:,} of {row.questions:,}")
-    for note in explain_marks(chose):
-        show(note)
+    return Output(report, correlation_lines)
 
 
 # -- ``workbench pairs DB VERIFIER``

@@ -27,7 +27,7 @@ from workbench.core.progress import BYTES, Listener, Step, listening_with
 from workbench.core.project import Project, opened_project
 from workbench.core.run import ClusterUse, RunInfo
 from workbench.core.selection import Selection, selection_of
-from workbench.core.text.figures import counted, dollars
+from workbench.core.text.figures import Narration, counted, dollars, some
 from workbench.core.text.inert import inert
 from workbench.core.text.run_words import tokens, usage_words
 
@@ -190,8 +190,6 @@ REFUSED_SOME = 3
 """Exit code: done, but some rows, lines or items were rejected."""
 INTERRUPTED = 130
 """Exit code: ended by Ctrl-C."""
-SHOWN = 20
-"""Number of list entries printed on stderr."""
 _CONTROLS = re.compile("[\x7f-\x9f]")
 
 
@@ -323,13 +321,6 @@ def say_some(lines: Sequence[str]) -> None:
         say(line)
 
 
-def some(lines: Sequence[str]) -> list[str]:
-    """Return the first `SHOWN` lines, and a line with the number of further ones."""
-    if len(lines) <= SHOWN:
-        return list(lines)
-    return [*lines[:SHOWN], f"… and {len(lines) - SHOWN:,} more; --json has them all."]
-
-
 class RejectedLine(Protocol):
     @property
     def line(self) -> int:
@@ -364,8 +355,8 @@ def log_on_stderr(name: str) -> Iterator[None]:
 
 
 def show(text: str = "") -> None:
-    """Print a line of a report on stdout; control characters in it are made visible."""
-    click.echo(inert(text))
+    """Print a line of a report, narration on stderr; control characters in it are made visible."""
+    click.echo(inert(text), err=isinstance(text, Narration))
 
 
 # -- Watching a run from the command line; the run doesn't depend on it.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -11,14 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import click
 
-from workbench.app.cli.common import INTERRUPTED, REFUSED_SOME, one_line, say, show, trusting
+from workbench.app.cli.common import INTERRUPTED, REFUSED_SOME, one_line, say, trusting
 from workbench.app.cli.verb import Output, verb
-from workbench.benchmarks.records import CompletionsPlanned, CompletionsWritten, Expected, ModelPlan, ModelWritten
+from workbench.benchmarks.records import CompletionsWritten
 from workbench.core.options import NONE_GIVEN, Options, Trust, argument, option, split_pair
 from workbench.core.project import Project
 from workbench.core.sets import SetName
-from workbench.core.text.figures import NONE, compact_count, counted, dollars
-from workbench.core.text.run_words import tokens
+from workbench.core.text.figures import counted
 
 if TYPE_CHECKING:
     from workbench.benchmarks.sampling.asking import CompletionPlan
@@ -69,12 +67,14 @@ def complete_command(project: Project, options: CompleteOptions) -> Output:
     """
     wanted = _read_plan(project, options)
     if options.dry_run:
-        from workbench.benchmarks.sampling.planning import planned
+        from workbench.benchmarks.sampling.planning import planned, planned_lines
 
-        return Output(planned(project, wanted, again=options.retry_errors), _show_planned)
+        return Output(planned(project, wanted, again=options.retry_errors), planned_lines)
+    from workbench.benchmarks.sampling.completing import written_lines
+
     report = _complete_plan(project, wanted, options)
     halted = any(one.halted for one in report.models)
-    return Output(report, _show_written, code=1 if halted else REFUSED_SOME if report.missing else 0)
+    return Output(report, written_lines, code=1 if halted else REFUSED_SOME if report.missing else 0)
 
 
 def _read_plan(project: Project, options: CompleteOptions) -> CompletionPlan:
@@ -125,86 +125,3 @@ def _showing_progress(plan: CompletionPlan) -> Iterator[Watch | None]:
 
     with one_line() as line:
         yield line and (lambda standings: line(words(standings)))
-
-
-def _show_planned(report: CompletionsPlanned) -> None:
-    show(f"{counted(report.questions, 'question')} of {report.set or report.dataset}")
-    for one in report.models:
-        show(f"  {one.model}: {', '.join(_planned_words(one))}")
-    total = report.total
-    words = [
-        f"{total.there:,} of {counted(total.completions, 'completion')} there",
-        f"{counted(total.calls, 'call')} to make",
-        f"{compact_count(total.prompt_tokens)} tokens in, {_tokens_text(total.completion_tokens)} out",
-        _cost_text(total.cost, total.unpriced) if total.calls else "nothing to pay",
-        _time_text(total.seconds),
-    ]
-    show(f"All {counted(total.models, 'model')}: {', '.join(words)}")
-    if report.max_cost is not None:
-        show(f"  At most {dollars(report.max_cost)} will be spent.")
-    say("  Estimates: one token per 4 bytes of a request; replies as long as previous ones, else 1,000 tokens.")
-    if report.missing:
-        say(f"  Not complete: {', '.join(report.missing)}")
-
-
-def _planned_words(one: ModelPlan) -> Iterator[str]:
-    yield f"{one.there:,} of {one.questions * one.samples:,} there"
-    if one.stored:
-        yield f"{one.stored:,} answered before"
-    for code, count in one.failed.items():
-        yield f"{count:,} failed ({code})"
-    yield f"{counted(one.calls, 'call')} to make"
-    if one.calls:
-        yield f"{compact_count(one.prompt_tokens)} tokens in, {_tokens_text(one.completion_tokens)} out"
-        yield _cost_text(one.cost, 0)
-        yield _time_text(one.seconds)
-
-
-def _tokens_text(found: Expected) -> str:
-    most = "without a limit" if found.most is None else f"at most {compact_count(round(found.most))}"
-    return f"{compact_count(round(found.usual))} ({most})"
-
-
-def _cost_text(found: Expected | None, unpriced: int) -> str:
-    if found is None:
-        return "cost unknown"
-    unknown = f", without {counted(unpriced, 'model')} with unknown price" if unpriced else ""
-    most = NONE if found.most is None else dollars(found.most)
-    return f"{dollars(found.usual)} (at most {most}){unknown}"
-
-
-def _time_text(seconds: float | None) -> str:
-    if seconds is None:
-        return "no rate configured"
-    minutes = math.ceil(seconds / 60)
-    return f"{minutes // 60} h {minutes % 60:02} min at the configured rate"
-
-
-def _show_written(report: CompletionsWritten) -> None:
-    show(f"{counted(report.written, 'new completion')} of {counted(report.questions, 'question')}")
-    for one in report.models:
-        show(f"  {one.model}: {', '.join(_written_words(one))}")
-        if one.halted:
-            say(f"    {one.halted}")
-        for detail in one.details:
-            say(f"    {detail}")
-    for warning in report.warnings:
-        say(f"  Warning: {warning}")
-    if report.missing:
-        say(f"  Not complete: {', '.join(report.missing)}.")
-        say("  Run the same command again to continue; --retry-errors repeats calls that failed permanently.")
-
-
-def _written_words(one: ModelWritten) -> Iterator[str]:
-    yield f"{one.there:,} of {one.wanted:,} there"
-    if one.truncated:
-        yield f"{one.truncated:,} cut off by max_tokens"
-    for code, count in one.failed.items():
-        yield f"{count:,} failed ({code})"
-    if one.unasked:
-        yield f"{one.unasked:,} not asked"
-    yield f"{counted(one.calls, 'call')}, {tokens(one.prompt_tokens, one.completion_tokens)}"
-    if one.cost is not None:
-        yield dollars(one.cost)
-    if one.unpriced:
-        yield f"{one.unpriced:,} without a known price"

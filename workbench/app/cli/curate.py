@@ -23,7 +23,6 @@ from workbench.app.cli.common import (
     say,
     say_calls,
     show,
-    some,
 )
 from workbench.app.cli.sets import built
 from workbench.app.cli.verb import Output, verb
@@ -32,7 +31,7 @@ from workbench.benchmarks.options import DrawOptions
 from workbench.core.errors import UsageError
 from workbench.core.options import BY, NONE_GIVEN, By, Options, Trust, argument, option, require_one, run_job
 from workbench.core.project import Project
-from workbench.core.text.figures import NONE, aligned, percent
+from workbench.core.text.figures import NONE, aligned, percent, some
 from workbench.measuring.records.curation import (
     COUNTING,
     CandidateQuestion,

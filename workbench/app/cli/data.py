@@ -33,7 +33,8 @@ from workbench.data.formats.reading import FilePlan
 from workbench.interchange.exporting import ExportOptions, export
 from workbench.interchange.import_report import FileReport, ImportReport, import_lines
 from workbench.interchange.importing import ImportOptions, plans_of, run_import
-from workbench.interchange.records import ExportReport, PairsReport, SftReport
+from workbench.interchange.records import ExportReport
+from workbench.interchange.training_files import pairs_lines, sft_lines
 
 if TYPE_CHECKING:
     from workbench.benchmarks.curating.datasets import DatasetChanged
@@ -146,42 +147,13 @@ def _say_left_out(report: ExportReport, gold: GoldChoice) -> None:
     if report.without_gold:
         say(f"{report.without_gold} items have no {gold} label: their gold_correct is empty.")
     say_without_outcomes(report.without_tests, report.not_run)
-    if report.sft:
-        _say_sft(report.sft)
-    if report.pairs:
-        _say_pairs(report.pairs)
+    for line in (*(sft_lines(report.sft) if report.sft else ()), *(pairs_lines(report.pairs) if report.pairs else ())):
+        say(line)
     if report.archive:
         for what, number in report.archive.left_out.items():
             say(f"Left out: {number} {what}.")
         if "checks" in report.archive.left_out:
             say("  Without them the archive is incomplete: --checks includes them.")
-
-
-def _say_sft(report: SftReport) -> None:
-    for verifier, verdicts in report.verdicts.items():
-        said = ", ".join(f"{number} {verdict}" for verdict, number in verdicts.items())
-        say(f"{verifier} on {report.candidates} candidates: {said}")
-    say(
-        f"{report.chosen} completions of {report.questions} questions chosen; left out: {report.duplicates} with the "
-        f"text of another, {report.beyond} beyond --per-question"
-        + ("" if report.seed is None else f" (seed {report.seed})")
-    )
-    if wrong := report.gold["incorrect"]:
-        say(
-            f"{wrong:,} of the {sum(report.gold.values()):,} written are incorrect by gold: --where gold=correct "
-            "leaves these out."
-        )
-
-
-def _say_pairs(report: PairsReport) -> None:
-    by = f"the verdicts of {' and '.join(report.verifiers)}" if report.verifiers else "gold"
-    say(
-        f"{report.paired} of {report.questions} questions make pairs by {by}: at most {report.per_question} each "
-        f"(--per-question), drawn by seed {report.seed} of {report.possible:,} possible ones; {report.one_kind} "
-        f"have only correct or only incorrect completions, {report.undecided} have none called either"
-    )
-    if report.both:
-        say(f"{counted(report.both, 'text')} left out: called both correct and incorrect.")
 
 
 # -- ``workbench exclude DB --where … --reason CODE``, ``--undo``, ``--list`` and ``--candidates``

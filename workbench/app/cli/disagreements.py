@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, cast
 
 import click
 
-from workbench.app.cli.common import say, show, some
+from workbench.app.cli.common import say, show
 from workbench.app.cli.verb import Output, verb
 from workbench.app.cli.writing import shown, standard_output
 from workbench.core.errors import UsageError
 from workbench.core.options import BY, By, Force, Gold, Options, Where, Whole, argument, option, run_job
 from workbench.core.project import Project
-from workbench.core.text.figures import aligned, counted
+from workbench.core.text.figures import aligned, counted, some
 from workbench.core.text.inert import inert
 from workbench.measuring.records.review import CurrentReview, Disagreement, ErrorCategory, ErrorCount, Queue, Review
 

@@ -56,7 +56,7 @@ from workbench.core.text.excerpt import excerpt, shortened
 from workbench.core.text.figures import counted
 from workbench.core.text.run_words import estimate_words
 from workbench.measuring.what_if import NAMED, WhatIfOptions, save, what_if, what_if_as
-from workbench.runs.own_templates import CheckedTemplate, checked_folder, checked_template, text_of
+from workbench.runs.own_templates import checked_folder, checked_template, template_lines, text_of
 from workbench.runs.previewing import (
     CheckedServer,
     PreviewedCall,
@@ -426,32 +426,14 @@ def check_command(options: CheckOptions) -> Output:
     if options.asked == "types":
         from workbench.benchmarks.curating.types import checked_type_prompt
 
-        return Output(checked_type_prompt(options.file), _template_lines)
+        return Output(checked_type_prompt(options.file), template_lines)
     if options.asked is not None:
         from workbench.coding.checking import checked_prompt
 
-        return Output(checked_prompt(options.file, cast("Asked", options.asked)), _template_lines)
+        return Output(checked_prompt(options.file, cast("Asked", options.asked)), template_lines)
     if options.file.is_dir():
-        return Output(checked_folder(options.file), lambda found: chain.from_iterable(map(_template_lines, found)))
-    return Output(checked_template(options.file), _template_lines)
-
-
-def _template_lines(found: CheckedTemplate) -> Iterator[str]:
-    yield f"{found.file}: {found.kind} {found.id}@{found.version}, sha256 {found.sha256}"
-    if found.standing is not None:
-        yield f"  {found.standing}"
-    for call in found.calls:
-        roles = ", ".join(call.roles)
-        yield f"  call {call.name}: {roles}; put in: {', '.join(call.placeholders) or 'nothing'}"
-        if call.optional:
-            yield f"    left out where there is none: {', '.join(call.optional)}"
-        settings = ", ".join(f"{name} {value}" for name, value in call.sampling.items())
-        yield f"    sampling: {settings or 'the server’s'}"
-    yield f"  texts stand {'between lines their author can’t guess' if found.fence else 'as they are, without a fence'}"
-    yield f"  parser: {found.parser}"
-    if found.lacks:
-        yield f"  not used: {', '.join(found.lacks)}"
-    yield f"  use it: workbench {found.command} {found.option}"
+        return Output(checked_folder(options.file), lambda found: chain.from_iterable(map(template_lines, found)))
+    return Output(checked_template(options.file), template_lines)
 
 
 class ShowOptions(Options, frozen=True, kw_only=True):

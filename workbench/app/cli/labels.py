@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from workbench.app.cli.common import REFUSED_SOME, SHOWN, project_at, say, say_some, show, some
+from workbench.app.cli.common import REFUSED_SOME, project_at, say
 from workbench.app.cli.verb import Output, verb
 from workbench.app.cli.writing import STDOUT, shown, standard_input
 from workbench.core.errors import UsageError
@@ -25,14 +25,13 @@ from workbench.core.options import (
 )
 from workbench.core.project import Project
 from workbench.core.selection import selection_of
-from workbench.core.text.figures import counted, time_to_minute
+from workbench.core.text.figures import counted, some, time_to_minute
 from workbench.statistics.records.agreement import Level, Round
 
 if TYPE_CHECKING:
     from workbench.labelling.believing import Trusted
     from workbench.labelling.conflict_classes import ClassRow, ConflictClass, ConflictClasses, Settled
     from workbench.labelling.labels import LabelsImported
-    from workbench.labelling.merging import Merged, SubjectName
 
 
 class LabelsOptions(Options, frozen=True, kw_only=True):
@@ -355,81 +354,15 @@ def merge_command(project: Project, options: MergeOptions) -> Output:
     texts, and to people by name. Labels beyond an item's assigned number of annotators are kept, listed, and counted in
     agreement.
     """
-    from workbench.labelling.merging import merge_all, merge_reports
+    from workbench.labelling.merging import merge_all, merge_reports, merged_lines, trusted_text
 
-    reports = merge_all(project, options.others, whole=options.whole, tell=_say_trusted)
+    def say_trusted(file: Path, trusted: Trusted) -> None:
+        say(f"{file} is trusted completely: {trusted_text(trusted)}.")
+
+    reports = merge_all(project, options.others, whole=options.whole, tell=say_trusted)
     refused = any(report.refused for report in reports)
-    return Output(merge_reports(reports), lambda _: _print_reports(reports), code=REFUSED_SOME if refused else 0)
-
-
-def _say_trusted(file: Path, trusted: Trusted) -> None:
-    say(f"{file} is trusted completely: {_trusted_text(trusted)}.")
-
-
-def _trusted_text(trusted: Trusted) -> str:
-    if not trusted.people:
-        return "nothing in it is new"
-    parts = [f"{_counts_text(trusted.people)} ({_counts_text(trusted.kinds)})"]
-    if trusted.coordinators:
-        parts.append(f"new coordinators: {', '.join(trusted.coordinators)}")
-    if trusted.guidelines:
-        parts.append(f"guidelines: {trusted.guidelines} versions")
-    return "; ".join(parts)
-
-
-def _counts_text(numbers: Mapping[str, int]) -> str:
-    return ", ".join(f"{name} {number:,}" for name, number in numbers.items())
-
-
-def _print_reports(reports: Sequence[Merged]) -> None:
-    for report in reports:
-        _print_report(report)
-
-
-def _print_report(report: Merged) -> None:
-    refused = sum(row.events for row in report.refused)
-    if report.not_believed:
-        show(f"{report.file}: nothing was merged: {report.not_believed}")
-    else:
-        show(f"{report.file}: {report.events_new} new events, {report.unchanged} here already, {refused} rejected")
-    if report.bundle is not None:
-        made = time_to_minute(report.bundle.made_at)
-        show(f"  bundle of {report.bundle.annotator}, made {made}, {report.bundle.items} items")
-    if report.kinds:
-        show(f"  {_counts_text(report.kinds)}")
-    for name, number in report.people.items():
-        show(f"  {name}: {number}")
-    if report.contradicting:
-        show(f"  {report.contradicting:,} verdicts with marks that contradict them or each other")
-    for version in report.guidelines:
-        show(f"  guidelines: version {version}")
-    _list_rows(
-        "labelled by one person in two places, the newest counts", [(row, row.annotator) for row in report.heads]
+    return Output(
+        merge_reports(reports),
+        lambda _: chain.from_iterable(map(merged_lines, reports)),
+        code=REFUSED_SOME if refused else 0,
     )
-    _list_rows("labels beyond the overlap, kept", [(row, row.annotator) for row in report.surplus])
-    _list_rows("resolved before, now open again", [(row, "") for row in report.reopened])
-    _print_refused(report)
-
-
-def _print_refused(report: Merged) -> None:
-    groups = Counter[tuple[str, str, str]]()
-    for row in report.refused:
-        groups[row.annotator, row.kind, row.field] += row.events
-    for (name, kind, field), number in groups.most_common(SHOWN):
-        say(f"{report.file}: rejected {number:,} × {kind or 'row'} of {name or 'an unknown person'}: {field}")
-    if len(groups) > SHOWN:
-        say(f"… and {len(groups) - SHOWN:,} more; --json has them all.")
-    if any(row.field == "bundle" for row in report.refused):
-        say("To trust it for everybody: workbench merge DB FILE --whole")
-    if not report.not_believed:
-        say_some([f"{report.file}: {row.what}: {row.field}: {row.message}" for row in report.refused])
-
-
-def _list_rows(what: str, rows: list[tuple[SubjectName, str]]) -> None:
-    if rows:
-        show(f"  {len(rows)} {what}:")
-    for place, name in rows[:SHOWN]:
-        item = place.completion_id or f"type of {place.question_id}"
-        show(f"    {place.dataset} {item} {name}".rstrip())
-    if len(rows) > SHOWN:
-        say(f"… and {len(rows) - SHOWN:,} more; --json has them all.")

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from textwrap import fill, wrap
+from textwrap import fill
 from typing import TYPE_CHECKING, Annotated
 
 from msgspec import structs
@@ -22,8 +22,7 @@ from workbench.core.errors import UsageError, nearest
 from workbench.core.options import DatabaseOrFile, Options, argument, option
 from workbench.core.project import Project
 from workbench.core.run import RunInfo
-from workbench.core.status import Status
-from workbench.core.text.figures import counted
+from workbench.core.status import status_lines
 
 if TYPE_CHECKING:
     from workbench.app.tui.start import Beginning
@@ -266,32 +265,4 @@ def status_command(project: Project) -> Output:
     """
     from workbench.measuring.briefing import briefed
 
-    return Output(briefed(project), partial(_status_lines, shlex.quote(str(project.path))))
-
-
-def _status_lines(database: str, counts: Status) -> Iterator[str]:
-    yield ", ".join(
-        counted(n, noun) for n, noun in ((counts.items, "item"), (counts.questions, "question"), (counts.runs, "run"))
-    )
-    for state, number in counts.shown_states.items():
-        yield f"  {state:<11}{number:>9}"
-    if counts.checks:
-        yield f"  {counts.checks} of them are checks, which belong to no benchmark"
-    for person in counts.people:
-        away = f"{person.away} in a bundle, " if person.away else ""
-        work = f"{'paused, ' * person.paused}{person.done} labelled, {person.left} left"
-        work += f", {counted(person.types_left, 'type')} left" if person.types_left else ""
-        settled = f", {person.settled} resolved" if person.settled else ""
-        settled += f", {person.accepted} types accepted" if person.accepted else ""
-        yield f"  {person.name}: {work}, {away}{person.conflicts} conflicts to resolve{settled}"
-    if counts.flags:
-        yield f"  {counted(counts.flags, 'flag')} to answer: workbench flags {database}"
-    if counts.quarantined:
-        yield f"  {counted(counts.quarantined, 'row')} in quarantine"
-    yield ""
-    for number, matter in enumerate(counts.briefing, 1):
-        yield from wrap(
-            matter.sentence, 100, initial_indent=f"{number:>2}. ", subsequent_indent="    ", break_on_hyphens=False
-        )
-        if matter.command:
-            yield f"    {matter.command_for(database)}"
+    return Output(briefed(project), partial(status_lines, shlex.quote(str(project.path))))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec import Meta
 
-from workbench.app.cli.common import confirmed, required_selection, say, show, some
+from workbench.app.cli.common import confirmed, required_selection, say, show
 from workbench.app.cli.verb import Output, verb
 from workbench.core.errors import Command, UsageError
 from workbench.core.options import (
@@ -32,13 +32,11 @@ from workbench.core.options import (
 )
 from workbench.core.project import Project
 from workbench.core.selection import selection_of
-from workbench.core.text.figures import counted, listed, time_to_minute
+from workbench.core.text.figures import counted, listed, some, time_to_minute
 from workbench.statistics.records.report import BatchOrder, OrderName
 
 if TYPE_CHECKING:
-    from workbench.core.label import LabelLine
-    from workbench.labelling.assigning import Assigned
-    from workbench.labelling.checks import CheckInfo, ChecksChanged, CheckScore
+    from workbench.labelling.checks import ChecksChanged
     from workbench.labelling.coordinating import Flag
     from workbench.labelling.guidelines import Version
     from workbench.labelling.people import AnnotatorInfo
@@ -89,11 +87,8 @@ def annotators_command(project: Project, options: AnnotatorsOptions) -> Output:
 
 
 def _annotator_line(person: AnnotatorInfo) -> str:
-    return f"{person.name}\t{person.role}{_pause_text(person)}"
-
-
-def _pause_text(person: AnnotatorInfo | CheckScore) -> str:
-    return f"\tpaused{f': {person.why}' if person.why else ''}" if person.paused else ""
+    paused = f"\tpaused{f': {person.why}' if person.why else ''}" if person.paused else ""
+    return f"{person.name}\t{person.role}{paused}"
 
 
 # -- ``workbench assign DB --annotators a,b,c --per-item 2``
@@ -180,6 +175,7 @@ def assign_command(project: Project, options: AssignOptions) -> Output:
     added it.
     """
     from workbench.labelling import people
+    from workbench.labelling.assigning import assigned_lines
     from workbench.measuring.planning import ordering_by
 
     by_chance = options.order == "random" and options.per_subtype is None
@@ -202,32 +198,7 @@ def assign_command(project: Project, options: AssignOptions) -> Output:
     team = f"{counted(done.items - done.final - done.full, 'item')} for {listed(options.annotators)}"
     next_ = f"{counted(options.per_item, 'label')} each. They label in Annotate: {Command('open DB', as_='NAME')}"
     told = "Nothing was written (--dry-run)." if options.dry_run else f"{team}: {next_}"
-    return Output(done, _assigned_lines, after=[told] if options.dry_run or done.assigned else ())
-
-
-def _assigned_lines(done: Assigned) -> Iterator[str]:
-    from workbench.labelling.assigning import chosen_text, earlier_text
-
-    if done.nothing:
-        yield f"No slot was opened. {done.nothing}"
-    else:
-        yield chosen_text(done)
-        yield f"{done.assigned:,} slots opened on items{_type_slots_text(done)}."
-        if done.filled:
-            left = done.assigned - done.filled
-            yield f"Earlier labels fill {done.filled:,} of them; {left:,} are open."
-    yield from filter(None, [earlier_text(done)])
-    if done.type_slots > done.types_given:
-        yield "They also give answer types, unless accepted (Home: Derive types) or imported for all questions."
-    if done.joined:
-        yield f"{done.joined} added to batches with open slots on these items."
-
-
-def _type_slots_text(done: Assigned) -> str:
-    asked, given = done.type_slots - done.types_given, done.types_given
-    for_asked = f", {asked:,} for the answer types of their questions" if asked else ""
-    for_given = f", {given:,} for answer types, which came with the data and are not asked for" if given else ""
-    return for_asked + for_given
+    return Output(done, assigned_lines, after=[told] if options.dry_run or done.assigned else ())
 
 
 # -- ``workbench checks DB add``, ``import FILE``, ``list``, ``remove`` and ``report``
@@ -270,9 +241,9 @@ def checks_command(project: Project, options: ChecksOptions) -> Output:
         raise UsageError(f"Name the items to {options.verb}: --where, --limit.")
     selection = selection_of(options.where, options.limit)
     if options.verb == "list":
-        return Output(checks.checks(project), _check_lines)
+        return Output(checks.checks(project), checks.check_lines)
     if options.verb == "report":
-        return Output(checks.report(project), _show_scores)
+        return Output(checks.report(project), checks.score_lines)
     if options.verb == "remove":
         removed = checks.remove_checks(project, selection)
         return Output({"removed": removed}, lambda _: [f"{removed} checks are ordinary items again."])
@@ -281,37 +252,12 @@ def checks_command(project: Project, options: ChecksOptions) -> Output:
     return _checks_output(checks.add_checks(project, selection, options.source, options.seed))
 
 
-def _check_lines(listed: Sequence[CheckInfo]) -> Iterator[str]:
-    for check in listed:
-        names = f"{check.dataset}\t{check.question_id}\t{check.completion_id}"
-        yield f"{names}\t{check.verdict}\t{check.right} of {check.answered} right"
-
-
-def _show_scores(scores: Sequence[CheckScore]) -> None:
-    if not scores:
-        say("No check has been answered yet.")
-    for score in scores:
-        show(f"{score.annotator}\t{score.right} of {score.n} right\t{_checks_share(score)}{_pause_text(score)}")
-
-
-def _checks_share(score: CheckScore) -> str:
-    if score.accuracy is None:
-        return "–"
-    if score.lo is None or score.hi is None:
-        return f"{score.accuracy:.1%} (too few questions for an interval)"
-    return f"{score.accuracy:.1%} [{score.lo:.1%}, {score.hi:.1%}]"
-
-
 def _checks_output(report: ChecksChanged, file: Path | None = None) -> Output:
+    from workbench.labelling import checks
+
     word = "passed over" if report.passed_over else "rejected"
     told = some([_rejection_text(refusal, file, word) for refusal in report.refusals])
-    return Output(report, _changed_lines).lacking(*told)
-
-
-def _changed_lines(report: ChecksChanged) -> Iterator[str]:
-    yield f"{report.added} added, {report.unchanged} unchanged, {report.refused} rejected"
-    if report.seed is not None:
-        yield f"Drawn at random from {report.chosen_from:,}, spread over their questions (seed {report.seed})."
+    return Output(report, checks.changed_lines).lacking(*told)
 
 
 def _rejection_text(refusal: dict[str, object], file: Path | None, word: str) -> str:
@@ -488,32 +434,7 @@ class HistoryOptions(Options, frozen=True, kw_only=True):
 @verb
 def history_command(project: Project, options: HistoryOptions) -> Output:
     """Show who did what when: labels, edits, undos, decisions, flags, answers, looks at gold, reopenings …"""
-    from workbench.labelling.ledger import history
+    from workbench.labelling.ledger import event_cells, history
 
     found = history(project, item=options.item, annotator=options.annotator)
-    return Output(found, lambda found: ("  ".join(_event_cells(line)) for line in found))
-
-
-def _event_cells(line: LabelLine) -> list[str]:
-    at = (line.created_at or "")[:19].replace("T", " ")
-    said = [
-        line.verdict or "",
-        f"({line.reason})" if line.reason else "",
-        line.answer_subtype or "",
-        f"“{line.note}”" if line.note else "",
-        "unsure" if line.unsure else "",
-        *(tag for tag in line.tags or ()),
-        f"partial {line.partial:g}" if isinstance(line.partial, float | int) else "",
-        "flagged" if line.flagged is True else "",
-        "unblinded" if line.unblinded is True else "",
-        f"saw {line.view or 'it'}" if line.kind == "reveal" else "",
-        f"round {line.round}" if isinstance(line.round, int) else "",
-        f"guidelines {line.guideline}" if isinstance(line.guideline, str) else "",
-    ]
-    cells = [
-        f"{at:<19}",
-        f"{line.annotator:<12}",
-        f"{line.kind!s:<12}",
-        f"{line.completion_id or line.question_id or '':<12}",
-    ]
-    return [*cells, *filter(None, said)]
+    return Output(found, lambda found: ("  ".join(event_cells(line)) for line in found))

@@ -29,11 +29,11 @@ from workbench.app.cli.common import (
     refusal_lines,
     say,
     show,
-    some,
 )
 from workbench.app.cli.writing import STDOUT, InputPath, OutputPath, standard_output
 from workbench.core.errors import UsageError
 from workbench.core.options import Options, RecordField, build_record, fields_of, require_fitting
+from workbench.core.text.figures import some
 
 T = TypeVar("T")
 Texts = str | Iterable[str] | None

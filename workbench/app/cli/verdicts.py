@@ -9,18 +9,16 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import click
-import msgspec
 
 from workbench.app.cli.common import print_lines, show
 from workbench.app.cli.verb import Output, verb
 from workbench.core.options import Options, Run, argument, option, require_one, restricted
 from workbench.core.project import Project
 from workbench.core.reasons import explain_verdict
-from workbench.core.run import CallShown, Transcript, VerdictEvidence, VerdictsImported
+from workbench.core.run import VerdictEvidence, VerdictsImported
 from workbench.core.text.excerpt import excerpt, short_answer, shortened
-from workbench.core.text.figures import counted, dollars
-from workbench.core.text.run_words import tokens
 from workbench.interchange.import_report import column_lines
+from workbench.runs.transcripts import transcript_lines
 
 _INDENT = " " * 13
 
@@ -86,7 +84,7 @@ def verdicts_command(project: Project, options: VerdictsOptions, as_json: bool) 
         return Output(report, _import_lines).refusing(options.file, report.refusals)
     if options.transcript is not None:
         found = transcripts_of(project, str(verifier), options.transcript, run)
-        return Output(found, lambda found: chain.from_iterable(map(_transcript_lines, found)))
+        return Output(found, lambda found: chain.from_iterable(map(transcript_lines, found)))
     if options.evidence:
         for line_with_texts in verdict_evidence(project, str(verifier), run):
             _show_evidence(line_with_texts)
@@ -125,66 +123,6 @@ def _show_answer(side: str, final: str | None, text: str, span: tuple[int, int] 
     if span is not None and (parts := excerpt(text, span)) is not None:
         marked = click.style(parts.marked, reverse=True) if sys.stdout.isatty() else f"«{parts.marked}»"
         click.echo(f"{_INDENT}{parts.before}{marked}{parts.after}")
-
-
-def _transcript_lines(found: Transcript) -> Iterator[str]:
-    yield f"{found.completion_id}  (question {found.question_id}, {found.dataset})  {found.verifier}, run {found.run}"
-    yield "  " + ", ".join(_verdict_words(found))
-    if found.detail:
-        yield f"  detail: {found.detail}"
-    for number, vote in enumerate(found.votes, 1):
-        yield f"  {vote.by or f'vote {number}'}: {vote.verdict}{f' ({vote.reason})' if vote.reason else ''}"
-    if not found.calls:
-        yield "  No calls were made for it."
-    for number, call in enumerate(found.calls, 1):
-        yield ""
-        yield f"{number}. {call.step}  ({', '.join(_call_facts(call))})"
-        for title, text in _call_texts(call):
-            yield f"  {title}:"
-            for line in text.splitlines() or [""]:
-                yield f"    {line}"
-    if found.trace is not None:
-        yield ""
-        yield "The verifier's own trace of the verdict:"
-        yield f"  {msgspec.json.encode(found.trace).decode()}"
-
-
-def _verdict_words(found: Transcript) -> Iterator[str]:
-    yield found.verdict
-    if found.reason:
-        yield found.reason
-    if found.score is not None:
-        yield f"score {found.score:g}"
-
-
-def _call_facts(call: CallShown) -> Iterator[str]:
-    yield call.role
-    yield f"{call.model} by {call.profile}"
-    if call.sample:
-        yield f"sample {call.sample}"
-    if call.finish_reason:
-        yield f"finish {call.finish_reason}"
-    if call.prompt_tokens is not None:
-        yield tokens(call.prompt_tokens, call.completion_tokens or 0)
-    if call.cost is not None:
-        yield dollars(call.cost)
-    yield f"{call.ms:.0f} ms"
-    if call.reused:
-        yield "stored before"
-    if call.broken_tokens:
-        yield f"{counted(call.broken_tokens, 'control token')} of the texts broken by a thin space"
-    if call.origin is not None:
-        yield f"a recorded reply, not a live one: {call.origin}"
-
-
-def _call_texts(call: CallShown) -> Iterator[tuple[str, str]]:
-    yield "request", call.request
-    if call.reasoning:
-        yield "reasoning", call.reasoning
-    if call.scores:
-        yield "scores", ", ".join(f"{score:g}" for score in call.scores)
-    if call.text or not call.scores:
-        yield "reply", call.text or call.response
 
 
 # -- ``workbench transcripts DB --verifier NAME|--run N``

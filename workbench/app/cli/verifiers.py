@@ -19,7 +19,6 @@ from workbench.app.cli.common import (
     run_trusted,
     say,
     say_nodes,
-    some,
     unended,
 )
 from workbench.app.cli.verb import Output, verb
@@ -45,9 +44,9 @@ from workbench.core.options import (
 from workbench.core.project import Project
 from workbench.core.run import ACTIVE, RunCosts, RunInfo, VerifierInfo
 from workbench.core.selection import Selection, selection_of
-from workbench.core.text.figures import counted, listed
+from workbench.core.text.figures import counted, listed, some
 from workbench.core.text.inert import inert
-from workbench.core.text.run_words import LEVELS, estimate_words, run_lines, timeout_words, usage_words
+from workbench.core.text.run_words import LEVELS, estimate_words, run_line, run_lines, timeout_words, usage_words
 
 if TYPE_CHECKING:
     from workbench.interchange.judging_files import JudgedFiles
@@ -224,7 +223,7 @@ def runs_command(project: Project, options: RunsOptions) -> Output | None:
 
 def _list_runs(found: Sequence[RunInfo]) -> None:
     for info in found:
-        click.echo(_run_line(info))
+        click.echo(run_line(info))
     if not found:
         click.echo("There are no runs yet. Start one: workbench verify DB VERIFIER")
 
@@ -262,7 +261,7 @@ def _run_output(project: Project, verb: str, run: int) -> Output:
 
 
 def _show_run(info: RunInfo, costs: RunCosts, *, whole: bool) -> None:
-    click.echo(_run_line(info))
+    click.echo(run_line(info))
     if not whole:
         return
     again = "Resume it with --retry-errors to judge those items again."
@@ -275,28 +274,6 @@ def _show_run(info: RunInfo, costs: RunCosts, *, whole: bool) -> None:
     ]
     for line in some(calls):
         click.echo(inert(f"    {line}"))
-
-
-def _run_line(info: RunInfo) -> str:
-    done = "writes texts" if info.writes else f"{info.done:,} of {info.items:,}"
-    words = [f"run {info.run}", info.verifier, info.version, info.state, done]
-    if info.recorded:
-        words.append("depends on recorded replies")
-    if info.request:
-        words.append(f"requested: {info.request}")
-    if info.state in ACTIVE and not info.alive:
-        # One that can't be seen from here may live.
-        died = "its runner has died" if info.pid is not None else "no process works on it"
-        words.append(f"{info.waiting or died}: resume it")
-    elif info.pid is not None:
-        words.append(f"pid {info.pid}")
-    if info.alive and info.waiting:
-        words.append(info.waiting)
-    if info.usage is not None:
-        words.extend(usage_words(info.usage))
-    if info.message:
-        words.append(info.message)
-    return inert("  ".join(words))
 
 
 class JudgeFileOptions(Options, frozen=True, kw_only=True):

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from msgspec import structs
 
 from workbench.benchmarks.records import CompletionsWritten, ModelWritten
 from workbench.benchmarks.sampling.asking import Asking, CompletionPlan, PlannedModel, PlanQuestions, plan_questions
-from workbench.core.errors import RunError, UsageError
+from workbench.core.errors import RunError, UsageError, opt
 from workbench.core.options import record_from
 from workbench.core.project import Project, batches
 from workbench.core.run import RunUsage
+from workbench.core.text.figures import Narration, counted, dollars
+from workbench.core.text.run_words import tokens
 from workbench.data.store.importing import discard_dead_imports
 from workbench.llm.server import Limits
 from workbench.runs.configuring import bound_run, require_same_configuration
@@ -182,3 +184,35 @@ def _model_report(
         details=tuple(standing.details),
         halted=standing.halted,
     )
+
+
+def written_lines(report: CompletionsWritten) -> Iterator[str]:
+    yield f"{counted(report.written, 'new completion')} of {counted(report.questions, 'question')}"
+    for one in report.models:
+        yield f"  {one.model}: {', '.join(_written_words(one))}"
+        if one.halted:
+            yield Narration(f"    {one.halted}")
+        for detail in one.details:
+            yield Narration(f"    {detail}")
+    for warning in report.warnings:
+        yield Narration(f"  Warning: {warning}")
+    if report.missing:
+        yield Narration(f"  Not complete: {', '.join(report.missing)}.")
+        yield Narration(
+            f"  Run the same command again to continue; {opt.retry_errors} repeats calls that failed permanently."
+        )
+
+
+def _written_words(one: ModelWritten) -> Iterator[str]:
+    yield f"{one.there:,} of {one.wanted:,} there"
+    if one.truncated:
+        yield f"{one.truncated:,} cut off by max_tokens"
+    for code, count in one.failed.items():
+        yield f"{count:,} failed ({code})"
+    if one.unasked:
+        yield f"{one.unasked:,} not asked"
+    yield f"{counted(one.calls, 'call')}, {tokens(one.prompt_tokens, one.completion_tokens)}"
+    if one.cost is not None:
+        yield dollars(one.cost)
+    if one.unpriced:
+        yield f"{one.unpriced:,} without a known price"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from math import ceil
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -27,6 +28,7 @@ from workbench.core.installed import find_page
 from workbench.core.options import Options, option, record_from
 from workbench.core.project import Project
 from workbench.core.sets import SetName
+from workbench.core.text.figures import NONE, Narration, compact_count, counted, dollars
 from workbench.llm.gate import ASSUMED_REPLY_TOKENS, cost_of
 from workbench.llm.records import Sampling, Usage
 from workbench.runs.store import calls
@@ -300,3 +302,58 @@ def _require_known(place: str, table: Mapping[str, object], known: Iterable[str]
     for name in table:
         if name not in known:
             raise UsageError(f"{place}: there is no field {name!r}.", f"There are: {', '.join(known)}.")
+
+
+def planned_lines(report: CompletionsPlanned) -> Iterator[str]:
+    yield f"{counted(report.questions, 'question')} of {report.set or report.dataset}"
+    for one in report.models:
+        yield f"  {one.model}: {', '.join(_planned_words(one))}"
+    total = report.total
+    words = [
+        f"{total.there:,} of {counted(total.completions, 'completion')} there",
+        f"{counted(total.calls, 'call')} to make",
+        f"{compact_count(total.prompt_tokens)} tokens in, {_tokens_text(total.completion_tokens)} out",
+        _cost_text(total.cost, total.unpriced) if total.calls else "nothing to pay",
+        _time_text(total.seconds),
+    ]
+    yield f"All {counted(total.models, 'model')}: {', '.join(words)}"
+    if report.max_cost is not None:
+        yield f"  At most {dollars(report.max_cost)} will be spent."
+    yield Narration(
+        "  Estimates: one token per 4 bytes of a request; replies as long as previous ones, else 1,000 tokens."
+    )
+    if report.missing:
+        yield Narration(f"  Not complete: {', '.join(report.missing)}")
+
+
+def _planned_words(one: ModelPlan) -> Iterator[str]:
+    yield f"{one.there:,} of {one.questions * one.samples:,} there"
+    if one.stored:
+        yield f"{one.stored:,} answered before"
+    for code, count in one.failed.items():
+        yield f"{count:,} failed ({code})"
+    yield f"{counted(one.calls, 'call')} to make"
+    if one.calls:
+        yield f"{compact_count(one.prompt_tokens)} tokens in, {_tokens_text(one.completion_tokens)} out"
+        yield _cost_text(one.cost, 0)
+        yield _time_text(one.seconds)
+
+
+def _tokens_text(found: Expected) -> str:
+    most = "without a limit" if found.most is None else f"at most {compact_count(round(found.most))}"
+    return f"{compact_count(round(found.usual))} ({most})"
+
+
+def _cost_text(found: Expected | None, unpriced: int) -> str:
+    if found is None:
+        return "cost unknown"
+    unknown = f", without {counted(unpriced, 'model')} with unknown price" if unpriced else ""
+    most = NONE if found.most is None else dollars(found.most)
+    return f"{dollars(found.usual)} (at most {most}){unknown}"
+
+
+def _time_text(seconds: float | None) -> str:
+    if seconds is None:
+        return "no rate configured"
+    minutes = ceil(seconds / 60)
+    return f"{minutes // 60} h {minutes % 60:02} min at the configured rate"

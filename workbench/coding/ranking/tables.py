@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from workbench.coding.ranking.scores import runs_in_words
@@ -33,7 +34,16 @@ from workbench.core.text.figures import (
     points,
 )
 from workbench.core.text.inert import inert
-from workbench.statistics.records.ranking import Ends, ProblemMetrics, RankingReport, RankingRow, SelectedProblems
+from workbench.statistics.records.ranking import (
+    DROPPED,
+    SHORTFALLS,
+    Ends,
+    ProblemMetrics,
+    RankingReport,
+    RankingRow,
+    SelectedLine,
+    SelectedProblems,
+)
 from workbench.tables.document import Cell, Table
 from workbench.tables.files import format_tables, records_csv
 from workbench.tables.table import (
@@ -365,3 +375,22 @@ def _share_lines(one: OutcomeShares) -> Iterator[_ShareLine]:
     yield _ShareLine(one, "all", one.every)
     if one.ground_truth is not None:
         yield _ShareLine(one, "ground truths", one.ground_truth)
+
+
+def selection_lines(lines: Sequence[SelectedLine]) -> Iterator[str]:
+    solutions = sum(len(line.selected) for line in lines)
+    yield f"{counted(len(lines), 'problem')}, {counted(solutions, 'solution')} selected."
+    stand_ins = sum(line.ground_truth_from == "stand_in" for line in lines)
+    if stand_ins:
+        yield f"{counted(stand_ins, 'problem')}: the fastest perfect solution replaces the ground truth."
+    if any(line.rules == "formula" for line in lines):
+        known = [line for line in lines if line.ground_truth is not None]
+        first = sum(line.selected[:1] == [line.ground_truth] for line in known)
+        of = counted(len(known), "problem")
+        yield f"{opt.rules:formula} keeps no ground truth: it has rank 1 in {first:,} of {of}."
+    dropped = Counter(why for line in lines for why, ids in line.dropped.items() for _ in ids)
+    for why, words in DROPPED.items():
+        if dropped[why]:
+            yield f"{counted(dropped[why], 'solution')} left out: {words}."
+    for reason, n in sorted(Counter(line.reason for line in lines if line.reason is not None).items()):
+        yield f"{counted(n, 'problem')} with fewer than {lines[0].k}: {SHORTFALLS[reason]}."

@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Collection, Sequence
 from typing import Final, Literal
 
+from workbench.core.errors import opt
 from workbench.core.text.inert import inert
 
 _NO_ROOM = {"Mn", "Me", "Cf"}
@@ -16,6 +17,23 @@ NONE = "–"
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 _MAX_NAMED = 4
 """Most names that are listed; of more, the first three are listed and the others counted."""
+
+
+class Narration(str):
+    """A line of a report that is a remark to the user, not data: the command line prints it on stderr."""
+
+    __slots__ = ()
+
+
+SHOWN = 20
+"""Number of entries of a list that a report shows."""
+
+
+def some(lines: Sequence[str]) -> list[str]:
+    """Return the first `SHOWN` lines, and a line with the number of further ones."""
+    if len(lines) <= SHOWN:
+        return list(lines)
+    return [*lines[:SHOWN], f"… and {len(lines) - SHOWN:,} more; {opt.json} has them all."]
 
 
 def time_to_minute(at: str) -> str:

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from workbench.core.code import Level, Provenance
-from workbench.core.run import Amount, ClusterUse, Estimate, RunCosts, RunInfo, RunUsage
+from workbench.core.run import ACTIVE, Amount, ClusterUse, Estimate, RunCosts, RunInfo, RunUsage
 from workbench.core.text.figures import NONE, compact_count, counted, dollars, time_to_minute
+from workbench.core.text.inert import inert
 
 LEVELS: Final[dict[Level, str]] = {
     "L3": "namespaces, Landlock and seccomp",
@@ -125,3 +126,25 @@ def _cost_lines(used: RunUsage, costs: RunCosts) -> Iterator[str]:
         how = f"{batch.status or 'sent'}, since {time_to_minute(batch.sent_at or NONE)} UTC"
         yield f"batch {batch.name or '–'}: {batch.calls:,} calls, {how}"
     yield from (f"warning: {warning}" for warning in used.warnings)
+
+
+def run_line(info: RunInfo) -> str:
+    done = "writes texts" if info.writes else f"{info.done:,} of {info.items:,}"
+    words = [f"run {info.run}", info.verifier, info.version, info.state, done]
+    if info.recorded:
+        words.append("depends on recorded replies")
+    if info.request:
+        words.append(f"requested: {info.request}")
+    if info.state in ACTIVE and not info.alive:
+        # One that can't be seen from here may live.
+        died = "its runner has died" if info.pid is not None else "no process works on it"
+        words.append(f"{info.waiting or died}: resume it")
+    elif info.pid is not None:
+        words.append(f"pid {info.pid}")
+    if info.alive and info.waiting:
+        words.append(info.waiting)
+    if info.usage is not None:
+        words.extend(usage_words(info.usage))
+    if info.message:
+        words.append(info.message)
+    return inert("  ".join(words))

@@ -141,7 +141,11 @@ def test_control_c_leaves_the_run_going_on_its_server(project: Project) -> None:
     [
         ("runs", ["list", "--retry-errors"], "--retry-errors is only for resume"),
         ("verdicts", ["--verifier", "x", "--transcript", "c1"], "no verdicts of a verifier 'x'"),
-        ("verdicts", ["--verifier", "x", "--transcript", "c1", "--evidence"], "exclude each other"),
+        (
+            "verdicts",
+            ["--verifier", "x", "--transcript", "c1", "--evidence"],
+            "Give one of --transcript and --evidence",
+        ),
         ("verify", [VERIFIER, "-o", "model=m"], "base_url: it is missing"),
     ],
 )

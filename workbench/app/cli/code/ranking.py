@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -49,7 +48,7 @@ from workbench.core.options import (
 from workbench.core.project import Project
 from workbench.core.selection import selection_of
 from workbench.core.text.figures import counted
-from workbench.statistics.records.ranking import DROPPED, SHORTFALLS, Missing, SelectedLine
+from workbench.statistics.records.ranking import Missing
 
 if TYPE_CHECKING:
     from workbench.coding.ranking.scores import Truth as ScoreSource
@@ -133,28 +132,12 @@ def _select_sets(
 
 
 def _print_sets(sets: Sequence[SelectedSet]) -> None:
+    from workbench.coding.ranking.tables import selection_lines
+
     lines = [one.line for one in sets]
     print_lines(lines)
-    for text in _selection_lines(lines):
+    for text in selection_lines(lines):
         say(text)
-
-
-def _selection_lines(lines: Sequence[SelectedLine]) -> Iterator[str]:
-    solutions = sum(len(line.selected) for line in lines)
-    yield f"{counted(len(lines), 'problem')}, {counted(solutions, 'solution')} selected."
-    stand_ins = sum(line.ground_truth_from == "stand_in" for line in lines)
-    if stand_ins:
-        yield f"{counted(stand_ins, 'problem')}: the fastest perfect solution replaces the ground truth."
-    if any(line.rules == "formula" for line in lines):
-        known = [line for line in lines if line.ground_truth is not None]
-        first = sum(line.selected[:1] == [line.ground_truth] for line in known)
-        yield f"--rules formula keeps no ground truth: it has rank 1 in {first:,} of {counted(len(known), 'problem')}."
-    dropped = Counter(why for line in lines for why, ids in line.dropped.items() for _ in ids)
-    for why, text in DROPPED.items():
-        if dropped[why]:
-            yield f"{counted(dropped[why], 'solution')} left out: {text}."
-    for reason, count in sorted(Counter(line.reason for line in lines if line.reason is not None).items()):
-        yield f"{counted(count, 'problem')} with fewer than {lines[0].k}: {SHORTFALLS[reason]}."
 
 
 # -- ``workbench code metrics DB|--from FILE``

@@ -14,7 +14,18 @@ from workbench.app import cli
 from workbench.app.cli.verb import Output, params_of, verb
 from workbench.app.verbs import COMMANDS, GROUPS, REMOVED
 from workbench.core.errors import UsageError
-from workbench.core.options import NONE_GIVEN, Options, Seed, Whole, argument, fields_of, option, split_pair
+from workbench.core.options import (
+    NONE_GIVEN,
+    Options,
+    Seed,
+    Whole,
+    argument,
+    fields_of,
+    option,
+    require_one,
+    restricted,
+    split_pair,
+)
 
 
 def _numbers(text: str) -> tuple[int, ...]:
@@ -120,3 +131,40 @@ def test_a_removed_command_names_its_replacement(name: str) -> None:
     done = CliRunner().invoke(cli.root, [name, "p.db"])
     assert done.exit_code == 2
     assert f"There is no command {name!r}. {REMOVED[name]}" in done.stderr
+
+
+class GuestsOptions(Options, frozen=True, kw_only=True):
+    verb: Annotated[Literal["list", "add", "swap"], argument()] = "list"
+    names: Annotated[tuple[str, ...], argument(words={"add": "NAME…", "swap": "OLD [NEW]"})] = ()
+    why: Annotated[str, option("Why.", only="add", required_by="add")] = ""
+    table: Annotated[str, option("Where.")] = ""
+    seat: Annotated[int, option("Which.", needs="table")] = 0
+    seed: Annotated[Seed, restricted(only="list swap")] = 0
+
+
+@verb
+def guests_command(options: GuestsOptions) -> Output:
+    """Seat."""
+    require_one(options, "why", "table", optional=True)
+    return Output(options.verb, lambda done: [done])
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("add", "ann", "--why", "x"), ""),
+        (("swap", "ann", "--seed", "2"), ""),
+        (("list", "--table", "a", "--seat", "2"), ""),
+        (("list", "ann"), "Write: workbench guests DB list"),
+        (("add", "--why", "x"), "Write: workbench guests DB add NAME…"),
+        (("swap", "a", "b", "c"), "Write: workbench guests DB swap OLD [NEW]"),
+        (("add", "ann"), "add requires --why."),
+        (("list", "--why", "x"), "--why is only for add."),
+        (("add", "ann", "--why", "x", "--seed", "2"), "--seed is only for list and swap."),
+        (("list", "--seat", "2"), "--seat requires --table."),
+        (("add", "ann", "--why", "x", "--table", "a"), "Give one of --why and --table."),
+    ],
+)
+def test_options_are_for_the_actions_that_declare_them(words: tuple[str, ...], message: str) -> None:
+    done = CliRunner().invoke(guests_command, words, prog_name="workbench guests")
+    assert (str(done.exception) if done.exception else "") == message

@@ -14,6 +14,7 @@ from tests.tui.stage import HOSTILE, settle
 from workbench.app.tui.kit.cells import fit, fit_cell, printable
 from workbench.app.tui.kit.columns import Sort, TableColumn
 from workbench.app.tui.kit.matrix_table import Matrix, MatrixRow, tint_tone
+from workbench.app.tui.kit.table_messages import RowSelected
 from workbench.tables.document import Cell
 
 LONG = "a-very-long-verifier-name-" * 3
@@ -29,7 +30,7 @@ class Stage(App[None]):
     def compose(self) -> ComposeResult:
         yield Matrix()
 
-    @on(Matrix.Opened)
+    @on(RowSelected)
     def _opened(self) -> None:
         self.messages.append("opened")
 

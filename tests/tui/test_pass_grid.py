@@ -8,6 +8,7 @@ from textual.pilot import Pilot
 
 from tests.tui.stage import HOSTILE
 from workbench.app.tui.kit.pass_grid import PassGrid, PassTest, grid_row
+from workbench.app.tui.kit.table_messages import RowSelected
 from workbench.tables.document import Cell
 
 HEADS = ["solution", "pass", "G"]
@@ -21,7 +22,7 @@ class Stage(App[None]):
     def compose(self) -> ComposeResult:
         yield PassGrid()
 
-    @on(PassGrid.Opened)
+    @on(RowSelected)
     def _opened(self) -> None:
         self.opened += 1
 

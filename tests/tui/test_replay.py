@@ -59,7 +59,7 @@ async def test_judge_works_without_a_shell(project: Project, size: tuple[int, in
         await press(pilot, "escape")
         server = await start_server(pilot, app)
         screen_of(app, AddJudgeScreen)
-        assert (field(app, "base_url").value, field(app, "model").value) == (server.url, "sample-judge")
+        assert (field(app, "base_url").value, field(app, "model").value) == (server.told.base_url, "sample-judge")
         assert field(app, "name").value == "sample-judge"
         assert "while this app runs" in notices(app)[-1]
         assert "79 recordings" in notices(app)[-1]
@@ -70,9 +70,9 @@ async def test_judge_works_without_a_shell(project: Project, size: tuple[int, in
         assert "✗" not in message
         # The same server is listed again, and can be stopped.
         await press(pilot, "f7")
-        assert server.url in text_of(app, "#replay-served")
+        assert server.told.base_url in text_of(app, "#replay-served")
         await press(pilot, "f4")
-        assert [one.url for one in app.replays] == [server.url]
+        assert [one.told.base_url for one in app.replays] == [server.told.base_url]
         await press(pilot, "f7", "f8")
         assert text_of(app, "#replay-served") == "Nothing is served now."
         assert not listens(server)

@@ -283,7 +283,7 @@ class WorkbenchApp(App[None]):
         if action == "start_verifier":
             return "runs" in self.screen_names
         if action == "projects":
-            return self.has_other_projects
+            return not (self.annotator or self.is_web)
         if action == "simulate_key":
             letters = {one.keys for one in self.LETTERS if str(parameters[0]) in one.run}
             used = (key for one in getattr(self.screen, "ACTIONS", ()) for key in key_names(one.keys))
@@ -320,10 +320,6 @@ class WorkbenchApp(App[None]):
                 self.pop_screen()
             return
         self.push_screen(kind(*arguments))
-
-    @property
-    def has_other_projects(self) -> bool:
-        return not (self.annotator or self.is_web)
 
     @property
     def verbs(self) -> list[Verb]:
@@ -421,7 +417,9 @@ class WorkbenchApp(App[None]):
     def action_help_quit(self) -> None:
         self.notify(f"{key_of('app.quit')} leaves the app.", markup=False)
 
-    def action_screenshot(self, filename: str | None = None, path: str | None = None) -> None:
+    def deliver_screenshot(
+        self, filename: str | None = None, path: str | None = None, time_format: str | None = None
+    ) -> None:
         """Write the screen as SVG next to the database, and report the path or the error."""
         from workbench.tables.files import write_next_to
 
@@ -432,20 +430,12 @@ class WorkbenchApp(App[None]):
         else:
             self.notify(str(written.absolute()), title="Screenshot", markup=False)
 
-    def deliver_screenshot(
-        self, filename: str | None = None, path: str | None = None, time_format: str | None = None
-    ) -> str | None:
-        self.action_screenshot()
-        return None
+    async def action_projects(self) -> None:
+        self.goes_on = True
+        await self.action_quit()
 
     async def action_quit(self) -> None:
-        self._end_session(goes_on=False)
-
-    def action_projects(self) -> None:
-        self._end_session(goes_on=True)
-
-    def _end_session(self, *, goes_on: bool) -> None:
-        self.leaving, self.goes_on = True, goes_on
+        self.leaving = True
         self.project.database.interrupt_readers()
         # It remains in the terminal afterwards.
         said = self.replays.words()
@@ -482,7 +472,8 @@ class WorkbenchApp(App[None]):
                 again = action in self.EVERYWHERE and action.label in labels
                 if action.id != "app.palette" and action.run not in opening and not again:
                     labels.append(action.label)
-                    yield SystemCommand(action.label, action.help, self._action_runner(action, screen))
+                    run = partial(self.call_later, self.run_action, action.run, screen.target_of_action(action))
+                    yield SystemCommand(action.label, action.help, run)
         for place in self.places:
             if not place.is_command:
                 yield SystemCommand(f"Open {place.title}", place.text, partial(self.open_screen, place.name))
@@ -495,9 +486,6 @@ class WorkbenchApp(App[None]):
         for command in super().get_system_commands(screen):
             if command.title not in _REPLACED_COMMANDS and not (self.is_web and command.title in _NOT_SERVED):
                 yield command
-
-    def _action_runner(self, action: Action, screen: WorkbenchScreen) -> Callable[[], object]:
-        return lambda: self.call_later(self.run_action, action.run, screen.target_of_action(action))
 
     def _handle_exception(self, error: Exception) -> None:
         cause = error.error if isinstance(error, WorkerFailed) else error

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from functools import partial
-from typing import Any, Final, get_args
+from typing import Any, ClassVar, get_args
 
 from msgspec import Struct, structs
 
 from workbench.app.tui.kit.choices import following
 from workbench.app.tui.live import LiveScreen
-from workbench.app.tui.screen import WorkbenchScreen
 from workbench.core.selection import GROUPS, TOLD, Selection
 from workbench.core.verdict import GoldChoice, Protocol3
 from workbench.measuring.browsing import breakdowns
-
-FIGURES: Final = "figures"
-"""The group of the threads that compute metrics."""
 
 
 class FigureQuery(Struct, frozen=True, kw_only=True):
@@ -31,63 +26,53 @@ def counting(asked: Any) -> dict[str, Any]:
     return {"protocol": asked.protocol, "gold": asked.gold, "selection": Selection(asked.conditions)}
 
 
-class FigureScreen(WorkbenchScreen):
+class FigureScreen(LiveScreen):
     """Shows metrics for a request; keys change the request.
 
     Attributes:
-        asked: The request: a record with ``gold`` and, on some screens, ``protocol``; None if there is none yet.
-        groups: Names of the properties by which metrics can be broken down.
+        asked: The request: a record; None if there is none yet.
     """
 
+    LOOK_S: ClassVar[float | None] = None
     asked: Any
-    _counted_at: int | None = None
-    groups: tuple[str, ...] = tuple(by for by in GROUPS if by not in TOLD)
-
-    def on_mount(self) -> None:
-        self.in_background(partial(breakdowns, self.project), partial(setattr, self, "groups"), group="breakdowns")
-
-    def on_screen_resume(self) -> None:
-        """Compute the metrics again if something was stored while another screen was on top."""
-        before, self._counted_at = self._counted_at, self.project.database.data_version()
-        if before not in (None, self._counted_at) and not isinstance(self, LiveScreen):
-            self.change()
 
     @property
-    def groups_of_items(self) -> tuple[str, ...]:
-        return tuple(by for by in self.groups if by != "reason")
+    def request(self) -> Any:
+        return self.asked
 
-    @abstractmethod
-    def read(self) -> Any:
-        """Compute the metrics for the request; called in a thread."""
-
-    @abstractmethod
-    def show(self, data: Any) -> None:
-        """Show the metrics."""
-
-    def show_failure(self, error: Exception) -> None:
-        """Show that there are no metrics, before the error is shown."""
-
-    def count(self, asked: Any) -> None:
-        """Compute and show the metrics for a request, unless it has changed meanwhile."""
-        self.asked = asked
-        self.say("reading …")
-
-        def taken(found: Any) -> None:
-            if asked == self.asked:
-                self.show(found)
-
-        self.in_background(self.read, taken, group=FIGURES, failed=self.show_failure, stops=True)
+    def read_again(self) -> None:
+        if self.asked is not None:
+            super().read_again()
 
     def change(self, **changes: Any) -> None:
         """Change fields of the request and compute the metrics; without changes, compute them again."""
         if self.asked is not None:
             self.count(structs.replace(self.asked, **changes))
 
-    def action_next_protocol(self) -> None:
-        if self.asked is not None:
-            now = self.asked.protocol or self.workbench.settings.protocol
-            self.change(protocol=following(now, get_args(Protocol3)))
+    def count(self, asked: Any) -> None:
+        """Compute and show the metrics for a request, unless it has changed meanwhile."""
+        self.asked = asked
+        self.say("reading …")
+        self.read_again()
 
     def action_next_gold(self) -> None:
         if self.asked is not None:
             self.change(gold=following(self.asked.gold, get_args(GoldChoice)))
+
+
+class BreakdownScreen(FigureScreen):
+    """Shows metrics for a `FigureQuery`, broken down by a property of items.
+
+    Attributes:
+        groups: Names of the properties by which metrics can be broken down.
+    """
+
+    groups: tuple[str, ...] = tuple(by for by in GROUPS if by not in TOLD)
+
+    def on_mount(self) -> None:
+        self.in_background(partial(breakdowns, self.project), partial(setattr, self, "groups"), group="breakdowns")
+
+    def action_next_protocol(self) -> None:
+        if self.asked is not None:
+            now = self.asked.protocol or self.workbench.settings.protocol
+            self.change(protocol=following(now, get_args(Protocol3)))

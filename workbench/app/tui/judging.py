@@ -49,8 +49,8 @@ def step_actions(screen: str, done: str) -> tuple[Action, ...]:
     """
     before, after = f"Go back to the item you {done} before this one.", f"Go to the item you {done} after this one"
     return (
-        Action(f"{screen}.older", "[", "older", "Older", before, False),
-        Action(f"{screen}.newer", "]", "newer", "Newer", f"{after}, or the queue.", False),
+        Action(f"{screen}.older", "[", "step(True)", "Older", before, False),
+        Action(f"{screen}.newer", "]", "step(False)", "Newer", f"{after}, or the queue.", False),
     )
 
 
@@ -142,6 +142,7 @@ class JudgingScreen(Desk, PersonScreen, Generic[CaseT]):
         AHEAD: Whether the next item is prepared while one is shown.
         NO_UNDO: Message that there is nothing to undo.
         NO_OLDER: Message that there is no older answer.
+        person: The name the user works under on this screen; "" until it is known.
     """
 
     PREFIX: ClassVar[str]
@@ -153,7 +154,7 @@ class JudgingScreen(Desk, PersonScreen, Generic[CaseT]):
     def __init__(self, wanted: Any = None) -> None:
         super().__init__()
         self._wanted = wanted
-        self._person = ""
+        self.person = ""
         self._feed: CaseFeed[CaseT] | None = None
         self._is_seated = self._left = False
         self._current: CaseT | None = None
@@ -176,11 +177,6 @@ class JudgingScreen(Desk, PersonScreen, Generic[CaseT]):
     @abstractmethod
     def empty_text(self) -> str:
         """Return the text shown while nothing is left."""
-
-    @property
-    def person(self) -> str:
-        """Return the name the user works under on this screen; "" until it is known."""
-        return self._person
 
     def copies(self) -> Iterator[Copyable]:
         from workbench.app.tui.copying import copyable_card_texts
@@ -213,7 +209,7 @@ class JudgingScreen(Desk, PersonScreen, Generic[CaseT]):
             gc.freeze()
 
     def begin(self, name: str) -> None:
-        self._person = name
+        self.person = name
         self._start_session()
         self.set_interval(LOOK_AGAIN_S, self._retry_if_empty)
 
@@ -292,7 +288,7 @@ class JudgingScreen(Desk, PersonScreen, Generic[CaseT]):
             return
         if self._is_seated:
             self._fetch_next()
-        elif self._person:
+        elif self.person:
             self._start_session()
 
     def show_empty(self, error: BaseException | None = None) -> None:
@@ -449,13 +445,7 @@ class JudgingScreen(Desk, PersonScreen, Generic[CaseT]):
         if self._current is not None and self._feed is not None and self.is_ready:
             self.store(partial(self._feed.skip, self._current), skipped, "skipping …")
 
-    def action_older(self) -> None:
-        self._step(older=True)
-
-    def action_newer(self) -> None:
-        self._step(older=False)
-
-    def _step(self, *, older: bool) -> None:
+    def action_step(self, older: bool) -> None:
         if self._feed is not None and self.is_ready:
             self.store(partial(self._feed.step, self._current, older), partial(self._show_step, older), "…")
 
@@ -524,12 +514,13 @@ class JudgingScreen(Desk, PersonScreen, Generic[CaseT]):
 
     def _read_guidelines(self) -> None:
         if self.card.opened == "guidelines" and self._feed is not None and self._shown_version:
-            work = partial(self._feed.guidelines.read, self._shown_version)
-            self.in_background(work, lambda _: self._clear_news(), group="judging-guidelines-read", exclusive=False)
 
-    def _clear_news(self) -> None:
-        self._news = ""
-        self.draw_line()
+            def clear_news(_: None) -> None:
+                self._news = ""
+                self.draw_line()
+
+            work = partial(self._feed.guidelines.read, self._shown_version)
+            self.in_background(work, clear_news, group="judging-guidelines-read", exclusive=False)
 
     @property
     def news(self) -> RemarkPiece:

@@ -24,11 +24,12 @@ class LiveScreen(WorkbenchScreen):
     What takes longer than the read follows it: see `late`.
 
     Attributes:
-        LOOK_S: Seconds between two checks of the database's change counter.
+        LOOK_S: Seconds between two checks of the database's change counter; None to check only when the screen is
+            back on top.
         LATE_REST: Pause after late work, as a multiple of its duration.
     """
 
-    LOOK_S: ClassVar[float] = 1.0
+    LOOK_S: ClassVar[float | None] = 1.0
     LATE_REST: ClassVar[float] = 2.0
     _reading = _is_late_running = False
     _began = _rest_until = _late_after = 0.0
@@ -55,10 +56,12 @@ class LiveScreen(WorkbenchScreen):
     def on_mount(self) -> None:
         # A read during the first frame would delay it.
         self.call_after_refresh(self.read_again)
-        self.set_interval(self.LOOK_S, self._check_changes)
+        if self.LOOK_S is not None:
+            self.set_interval(self.LOOK_S, self._check_changes)
 
     def on_screen_resume(self) -> None:
         if self._version is not None:
+            self._rest_until = 0.0
             self._check_changes()
 
     def read_again(self) -> None:
@@ -116,9 +119,14 @@ class LiveScreen(WorkbenchScreen):
             self.show(data)
             self._start_late()
 
-    def _finish_read(self, _: Exception | None = None) -> None:
+    def _finish_read(self, error: Exception | None = None) -> None:
         now = time.monotonic()
         self._reading, self._rest_until = False, now + (now - self._began)
+        if error is not None:
+            self.show_failure(error)
+
+    def show_failure(self, error: Exception) -> None:
+        """Show that there is no data, before the error is shown."""
 
     def show_error(self, error: BaseException | None) -> None:
         """Show a notice, only once while the same error persists."""

@@ -19,7 +19,16 @@ from workbench.app.tui.keymap import key_of
 from workbench.core.errors import OptionError, opt
 
 
-class _Ready(Struct, frozen=True):
+class Ready(Struct, frozen=True):
+    """What a server prints once it accepts connections.
+
+    Attributes:
+        base_url: The server's URL, for a judge's option of this name.
+        replies: Number of replies in its file.
+        refused: Number of invalid lines in the file.
+        models: Names of the recorded models, at least one.
+    """
+
     base_url: str
     replies: int
     refused: int
@@ -27,25 +36,15 @@ class _Ready(Struct, frozen=True):
 
 
 class ReplayServer(NamedTuple):
-    """A running server of recorded replies.
-
-    Attributes:
-        url: The server's URL, for a judge's option ``base_url``.
-        replies: Number of replies in its file.
-        refused: Number of invalid lines in the file.
-        models: Names of the recorded models, at least one.
-    """
+    """A running server of recorded replies."""
 
     file: Path
-    url: str
-    replies: int
-    refused: int
-    models: tuple[str, ...]
     process: subprocess.Popen[bytes]
+    told: Ready
 
     @property
     def port(self) -> int:
-        return urlsplit(self.url).port or 0
+        return urlsplit(self.told.base_url).port or 0
 
 
 class ReplayServers:
@@ -84,8 +83,8 @@ class ReplayServers:
     def words(self) -> str:
         """Return the message about servers that end with the app; "" if there are none."""
         return "\n".join(
-            f"The server of recorded replies at {one.url} has ended. A run that asks it pauses; resume it once "
-            f"Replay serves {one.file} at port {one.port} again."
+            f"The server of recorded replies at {one.told.base_url} has ended. A run that asks it pauses; resume it "
+            f"once Replay serves {one.file} at port {one.port} again."
             for one in self
         )
 
@@ -97,7 +96,7 @@ class ReplayServers:
 
 
 def _start_process(file: Path, port: int) -> ReplayServer:
-    from workbench.app.tui.verb_forms import form_environment
+    from workbench.app.tui.verb_forms import form_environment, last_refusal
 
     words = ["replay", os.fspath(file), "--port", str(port), "--until-eof", "--json"]
     with tempfile.TemporaryFile() as said:
@@ -115,19 +114,12 @@ def _start_process(file: Path, port: int) -> ReplayServer:
         while not lines or lines[-1] not in (b"}\n", b""):
             lines.append(process.stdout.readline())
         if lines[-1]:
-            ready = msgspec.json.decode(b"".join(lines), type=_Ready)
-            return ReplayServer(file, ready.base_url, ready.replies, ready.refused, ready.models, process)
+            return ReplayServer(file, process, msgspec.json.decode(b"".join(lines), type=Ready))
         _stop_process(process)
         said.seek(0)
-        raise _start_error(said.read().decode("utf-8", "replace"))
-
-
-def _start_error(said: str) -> OptionError:
-    from workbench.app.tui.verb_forms import last_refusal
-
-    _, found = last_refusal(said)
-    text = found.text if found else said
-    return OptionError("port" if str(opt.port) in text else "file", text)
+        printed, found = last_refusal(said.read().decode("utf-8", "replace"))
+        text = found.text if found else printed
+        raise OptionError("port" if str(opt.port) in text else "file", text)
 
 
 def _stop_process(process: subprocess.Popen[bytes]) -> None:

@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 from textual.widgets import Static
 
@@ -26,14 +26,8 @@ from workbench.measuring.records.review import ERROR_CATEGORIES, ErrorCategory, 
 from workbench.measuring.reviewing import deciding
 from workbench.measuring.reviewing.queues import ReviewQueue
 
-
-class ReviewDecision(NamedTuple):
-    completion: int
-    reviews: tuple[Review, ...]
-
-    @property
-    def words(self) -> str:
-        return review_words(*self.reviews)
+Decision: TypeAlias = tuple[Review, ...]
+"""Reviews of one item that were stored together."""
 
 
 class ReviewDesk:
@@ -60,21 +54,20 @@ class ReviewDesk:
 
     # -- deciding ----------------------------------------------------------------------------------
 
-    def decide(self, store: Callable[..., Review | tuple[Review, ...]], *what: Any, **more: Any) -> ReviewDecision:
+    def decide(self, store: Callable[..., Review | Decision], *what: Any, **more: Any) -> Decision:
         """Store a decision by one of the functions of `deciding`, with the reviewer's name and the queue."""
         queue = None if self.queue is None else self.queue.name
         found = store(self._project, *what, by=self._by, queue=queue, **more)
         reviews = found if isinstance(found, tuple) else (found,)
-        completion = reviews[0].completion
-        self._decided.append(completion)
-        self.reviewed.add(completion)
-        return ReviewDecision(completion, reviews)
+        self._decided.append(reviews[0].completion)
+        self.reviewed.add(reviews[0].completion)
+        return reviews
 
-    def take_back(self, completion: int) -> ReviewDecision | None:
+    def take_back(self, completion: int) -> Decision:
         """Retract the newest decision on an item or, if this person has made none on it, their last one.
 
         Returns:
-            The retracted decision, with all errors that were marked together; None if there was none.
+            The retracted decision, with all errors that were marked together; empty if there was none.
         """
         for item in (completion, *reversed(self._decided)):
             found = deciding.reviews_of(self._project, item)
@@ -86,8 +79,8 @@ class ReviewDesk:
                     del self._decided[-1 - self._decided[::-1].index(item)]
                 if not deciding.reviews_of(self._project, item):
                     self.reviewed.discard(item)
-                return ReviewDecision(item, together)
-        return None
+                return together
+        return ()
 
     # -- going on ----------------------------------------------------------------------------------
 
@@ -101,11 +94,11 @@ class ReviewDesk:
         return next((place for place in places if self.order[place] not in self.reviewed), None)
 
 
-def retraction_text(decision: ReviewDecision | None) -> str:
-    if decision is None:
+def retraction_text(decision: Decision) -> str:
+    if not decision:
         return "You have no decision to retract."
-    goes_on = any(review.kind == "reannotate" for review in decision.reviews)
-    return f"Retracted: {decision.words}" + (". It will still be labelled again." if goes_on else "")
+    goes_on = any(review.kind == "reannotate" for review in decision)
+    return f"Retracted: {review_words(*decision)}" + (". It will still be labelled again." if goes_on else "")
 
 
 _INCLUDE = "include"
@@ -169,9 +162,9 @@ class Reviewing(Desk):
     def after_decision(self, completion: int) -> None:
         """Show the item's new state."""
 
-    def after_review(self, decision: ReviewDecision) -> None:
+    def after_review(self, completion: int) -> None:
         """Continue after a review was stored."""
-        self.after_decision(decision.completion)
+        self.after_decision(completion)
 
     def show_item(self, completion: int) -> None:
         """Show another item."""
@@ -204,12 +197,13 @@ class Reviewing(Desk):
 
     def action_send_back(self) -> None:
         if (item := self._decidable_item) is not None:
-            choose(self, PromptLine(WHY_ANEW, self.note), partial(self._send_back, item.id))
 
-    def _send_back(self, completion: int, reason: str) -> None:
-        if reason:
-            self.note = reason  # there again, should it not be stored
-            self._review(deciding.send_back, completion, reason=reason)
+            def send_back(reason: str) -> None:
+                if reason:
+                    self.note = reason  # there again, should it not be stored
+                    self._review(deciding.send_back, item.id, reason=reason)
+
+            choose(self, PromptLine(WHY_ANEW, self.note), send_back)
 
     def action_mark_error(self) -> None:
         if (item := self._decidable_item) is None:
@@ -255,23 +249,23 @@ class Reviewing(Desk):
         choices: dict[ErrorCategory, str] = {code: f"{code}: {sentence}" for code, sentence in ERROR_CATEGORIES.items()}
         choose(self, ChoiceMenu(f"Where is the error of {names}?", choices, wide=True), chose)
 
-    def _review(self, store: Callable[..., Review | tuple[Review, ...]], *what: Any, **more: Any) -> None:
+    def _review(self, store: Callable[..., Review | Decision], *what: Any, **more: Any) -> None:
         self.store(partial(self.desk.decide, store, *what, **more), self._finish_review)
 
-    def _finish_review(self, decision: ReviewDecision) -> None:
+    def _finish_review(self, decision: Decision) -> None:
         self.note = ""
-        self.said = f"saved: {decision.words} · {key_of('item.undo')} retracts it"
-        self.after_review(decision)
+        self.said = f"saved: {review_words(*decision)} · {key_of('item.undo')} retracts it"
+        self.after_review(decision[0].completion)
 
     def action_take_back(self) -> None:
         if (item := self._decidable_item) is not None:
             self.store(partial(self.desk.take_back, item.id), self._show_retraction)
 
-    def _show_retraction(self, decision: ReviewDecision | None) -> None:
+    def _show_retraction(self, decision: Decision) -> None:
         self.said = retraction_text(decision)
         self.show_review()
-        if decision is not None:
-            self.show_item(decision.completion)
+        if decision:
+            self.show_item(decision[0].completion)
 
     def action_note(self) -> None:
         if self._decidable_item is not None:

@@ -129,12 +129,12 @@ class ServerTestScreen(FormScreen):
         self.app.push_screen(ReplayScreen(self._ask_replayed, self._free_port))
 
     def _ask_replayed(self, server: ReplayServer) -> None:
-        for name, value in (("base_url", server.url), ("model", server.models[0]), ("name", server.models[0])):
+        url, model = server.told.base_url, server.told.models[0]
+        for name, value in (("base_url", url), ("model", model), ("name", model)):
             if (field := self.field(name)) is not None:
                 field.value = field.value or value if name == "name" else value
-        said = (
-            f"{counted(server.replies, 'recording')} of {server.file.name} answer at {server.url} while this app runs."
-        )
+        replies = counted(server.told.replies, "recording")
+        said = f"{replies} of {server.file.name} answer at {url} while this app runs."
         self.notify(printable(said), title="Recorded replies", markup=False)
 
     def _tell_tested(self, text: Content) -> None:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar, TypeVar
 
 from msgspec import structs
-from rich.cells import cell_len
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
@@ -19,10 +17,10 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from workbench.app.tui.kit.arranging import ConditionSuggester, condition_text
-from workbench.app.tui.kit.cells import fit, printable
+from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.columns import Sort
 from workbench.app.tui.kit.prompt_line import PromptLine, filter_line
-from workbench.app.tui.kit.sources import FixedSource, PagedSource
+from workbench.app.tui.kit.sources import PagedSource
 from workbench.app.tui.kit.table_messages import (
     Failed,
     NarrowRequested,
@@ -31,7 +29,6 @@ from workbench.app.tui.kit.table_messages import (
     SelectionHidden,
     SortRequested,
 )
-from workbench.app.tui.kit.title_bar import RemarkPiece
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screen import WorkbenchScreen
 from workbench.core.label import FLAG_STATES
@@ -65,9 +62,6 @@ def item_suggester(names: Mapping[str, Sequence[str]]) -> ConditionSuggester:
 
 
 Row = TypeVar("Row")
-
-_FILTER = 32
-"""Maximum width, in cells, of the filter text in the title line."""
 
 
 class TableScreen(WorkbenchScreen):
@@ -148,16 +142,6 @@ class TableScreen(WorkbenchScreen):
         if records:
             table.focus()
             table.jump_to_row(min(at, len(records) - 1) + 1)
-
-    def list_items(
-        self,
-        columns: Columns[Row],
-        order: array[int],
-        read: Callable[[Sequence[int]], Iterable[Row]],
-        row_id: Callable[[Row], int],
-    ) -> None:
-        """List items in a fixed order, read in a thread as they become visible; see `FixedSource`."""
-        self.table.set_source(FixedSource(columns, order, read, row_id))
 
     def put(self, name: str, text: VisualType, *, layout: bool = True) -> None:
         self.query_one(f"#{self.PREFIX}-{name}", Static).update(text, layout=layout)
@@ -260,10 +244,6 @@ class FilterScreen(TableScreen):
     @property
     def filter_text(self) -> str:
         return " ".join(map(condition_text, self.conditions))
-
-    @property
-    def filter_piece(self) -> RemarkPiece:
-        return RemarkPiece(fit(self.filter_text, min(cell_len(printable(self.filter_text)), _FILTER)), 1)
 
     def clear_restriction(self) -> bool:
         if self.table.chips:

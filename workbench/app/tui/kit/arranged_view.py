@@ -88,6 +88,7 @@ class ArrangedView(ScrollView, ActingWidget):
     Attributes:
         selected_id: Id of the selected row; the cursor stays on it when the rows change.
         ACTIONS: Actions of every list.
+        source: Where rows come from, unsorted and unfiltered; None until it has been set.
         sort: The current order; None for the source's own.
         asked: Conditions of the screen's query.
         conditions: Conditions that the table itself applies, to the text of its cells.
@@ -99,21 +100,21 @@ class ArrangedView(ScrollView, ActingWidget):
 
     ACTIONS: ClassVar[tuple[Action, ...]] = _ACTIONS
 
-    def __init__(self, source: RowSource | None, sort: Sort | None, *, id: str | None, classes: str | None) -> None:
-        super().__init__(id=id, classes=classes)
+    def __init__(self, *, id: str | None) -> None:
+        super().__init__(id=id)
         self.selected_id: int | None = None
         self._chosen = False  # by the user or a screen; otherwise the cursor is just on the first row
-        self._source = source
+        self.source: RowSource | None = None
+        self._arranged: RowSource | None = None
         self._cache: PageCache | None = None
         self.ready = False
         self._fetcher: Worker[None] | None = None
-        self.sort = sort
+        self.sort: Sort | None = None
         self.asked: tuple[Condition, ...] = ()
         self.conditions: tuple[Condition, ...] = ()
         self.takes: Callable[[Condition], bool] = lambda _: False
         self.cursor: int | None = None
         self.column = 0
-        self._given = source
         self._painter: RowPainter | None = None
 
     @abstractmethod
@@ -157,8 +158,8 @@ class ArrangedView(ScrollView, ActingWidget):
         )
 
     def _load(self, *, natural: bool) -> None:
-        if self._source is not None and self.is_attached:
-            self._start("table-ids", partial(self._read_ids, self._source, natural))
+        if self._arranged is not None and self.is_attached:
+            self._start("table-ids", partial(self._read_ids, self._arranged, natural))
 
     def _read_ids(self, source: RowSource, natural: bool) -> None:
         worker = get_current_worker()
@@ -188,10 +189,6 @@ class ArrangedView(ScrollView, ActingWidget):
         if wanted := self._cache.take_requests():
             self._fetcher = self._start("table-pages", partial(self._read_pages, self._cache, wanted))
 
-    def _set_cache(self, cache: PageCache) -> None:
-        self._cache = cache
-        self.ready = cache.ids is not None
-
     @on(messages.PageReady)
     def _page_ready(self, event: messages.PageReady) -> None:
         if event.cache is self._cache:
@@ -211,11 +208,6 @@ class ArrangedView(ScrollView, ActingWidget):
 
     # -- where rows come from ----------------------------------------------------------------------
 
-    @property
-    def source(self) -> RowSource | None:
-        """Return the unsorted and unfiltered source; None until it has been set."""
-        return self._given
-
     def set_source(self, source: RowSource, *, sort: Sort | None = None) -> None:
         """Show the rows of another source: its first page at once, the others once the row ids are known.
 
@@ -227,17 +219,17 @@ class ArrangedView(ScrollView, ActingWidget):
         """
         there = {column.key for column in source.columns}
         if not source.queried:
-            mine = self.sort if self._given is None or not self._given.queried else None
+            mine = self.sort if self.source is None or not self.source.queried else None
             sort = mine if mine and mine.column in there else None
-        self._given, self.sort = source, sort
+        self.source, self.sort = source, sort
         self.conditions = tuple(one for one in self.conditions if one.field in ("", *there))
         self._show_arranged()
 
     def _show_arranged(self) -> None:
-        given = self._given
+        given = self.source
         assert given is not None
         sort = None if given.queried else self.sort
-        self._source = ArrangedSource(given, sort, self.conditions) if sort or self.conditions else given
+        self._arranged = ArrangedSource(given, sort, self.conditions) if sort or self.conditions else given
         self.ready = False
         self._load(natural=True)
         self._measure()
@@ -252,7 +244,7 @@ class ArrangedView(ScrollView, ActingWidget):
 
     def show_rows(self, columns: Sequence[TableColumn], rows: Sequence[TableRow]) -> None:
         """Show rows from memory; the cursor is kept, and so is the order if its column still exists."""
-        given = self._given
+        given = self.source
         if not isinstance(given, MemorySource) or given.columns != tuple(columns):
             self.set_source(MemorySource(columns, rows))
             return
@@ -264,8 +256,8 @@ class ArrangedView(ScrollView, ActingWidget):
             self.refresh_rows()
 
     def _arranged_ids(self) -> array[int]:
-        assert self._source is not None
-        return self._source.ids()
+        assert self._arranged is not None
+        return self._arranged.ids()
 
     # -- the order, and the column under the cursor -----------------------------------------------
 
@@ -314,7 +306,7 @@ class ArrangedView(ScrollView, ActingWidget):
             self._apply_sort((self.sort or worst_first(self.column_here)).turned())
 
     def _apply_sort(self, sort: Sort | None) -> None:
-        if self._given is not None and self._given.queried:
+        if self.source is not None and self.source.queried:
             self.post_message(messages.SortRequested(self, sort))
         else:
             self.sort = sort
@@ -331,7 +323,7 @@ class ArrangedView(ScrollView, ActingWidget):
         self._measure()
 
     def narrow(self, conditions: tuple[Condition, ...]) -> None:
-        if conditions != self.conditions and self._given is not None:
+        if conditions != self.conditions and self.source is not None:
             self.conditions = conditions
             self._show_arranged()
 
@@ -352,7 +344,7 @@ class ArrangedView(ScrollView, ActingWidget):
             self.narrow((*self.conditions[:own], *self.conditions[own + 1 :]))
 
     def action_filter(self) -> None:
-        given = self._given
+        given = self.source
         if given is None:
             return
         pages = () if self._cache is None else self._cache.pages
@@ -380,12 +372,12 @@ class ArrangedView(ScrollView, ActingWidget):
             self.add_condition(Condition(self.column_here.key, "=", value))
 
     def action_counts(self) -> None:
-        if self._source is not None and self.column_here is not None:
-            self.post_message(messages.CountsRequested(self, self._source, self.column_index))
+        if self._arranged is not None and self.column_here is not None:
+            self.post_message(messages.CountsRequested(self, self._arranged, self.column_index))
 
     def action_export(self) -> None:
-        if self._source is not None and self._painter is not None:
-            self.post_message(messages.ExportRequested(self, self._source, tuple(self._painter.shown)))
+        if self._arranged is not None and self._painter is not None:
+            self.post_message(messages.ExportRequested(self, self._arranged, tuple(self._painter.shown)))
 
     # -- columns -----------------------------------------------------------------------------------
 

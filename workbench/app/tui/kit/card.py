@@ -89,6 +89,7 @@ class FinalAnswerCard(Container):
     Attributes:
         raw: Whether texts are shown exactly instead of rendered.
         opened: The part shown in full; "" if none is.
+        texts: The shown item; None if there is none.
         seen: ``card`` and the parts opened since the item appeared; together with ``forms`` (rendered, raw) they are
             the `view` that is stored with a label.
     """
@@ -126,7 +127,7 @@ class FinalAnswerCard(Container):
         super().__init__(id=id)
         self._guidelines = guidelines
         self.desk = desk
-        self._texts: CardTexts | None = None
+        self.texts: CardTexts | None = None
         self.seen: list[str] = ["card"]
         self.forms: list[str] = ["rendered"]
 
@@ -157,12 +158,8 @@ class FinalAnswerCard(Container):
 
     # -- one item ----------------------------------------------------------------------------------
 
-    @property
-    def texts(self) -> CardTexts | None:
-        return self._texts
-
     def show(self, texts: CardTexts | None) -> None:
-        self._texts = texts
+        self.texts = texts
         self.seen, self.forms = ["card"], ["raw" if self.raw else "rendered"]
         self.opened = ""
         self.end_find()
@@ -174,7 +171,7 @@ class FinalAnswerCard(Container):
             self._show_full()
 
     def _draw(self) -> None:
-        texts = self._texts
+        texts = self.texts
         question = self.query_one("#card-question", Reader)
         completion = self.query_one("#card-completion", Reader)
         question.show(None if texts is None else texts.question.excerpt(self.raw))
@@ -241,7 +238,7 @@ class FinalAnswerCard(Container):
         return self.query_one("#card-full", WholeText)
 
     def open(self, part: Opened) -> None:
-        if self._texts is None and part != "guidelines":
+        if self.texts is None and part != "guidelines":
             return
         self.opened = "" if part == self.opened else part
 
@@ -253,32 +250,26 @@ class FinalAnswerCard(Container):
                 self.query_one("#card-completion", Reader).focus()
             return
         if opened != "guidelines":
-            self._note(self.seen, opened)
+            self.seen = [*dict.fromkeys((*self.seen, opened))]
         self._show_full()
         self.full.focus()
 
     def _show_full(self) -> None:
-        document, title = self._full_document()
-        self.full.set_title(title)
-        self.full.show(document)
-        if self.opened in ("reference", "completion"):
-            self.full.go_to("answer")
+        from workbench.core.text.markdown import render
 
-    def _full_document(self) -> tuple[RenderedText | None, str]:
         if self.opened == "guidelines":
-            from workbench.core.text.markdown import render
-
-            return render(self._guidelines), "Guidelines"
-        if self._texts is None or not self.opened:
-            return None, ""
-        text = self._texts.whole(self.opened)
-        form = "raw" if self.raw else "rendered"
-        return text.of(self.raw), f"{self.opened.capitalize()} · {form}"
+            self.full.set_title("Guidelines")
+            self.full.show(render(self._guidelines))
+        elif self.opened and self.texts is not None:
+            self.full.set_title(f"{self.opened.capitalize()} · {'raw' if self.raw else 'rendered'}")
+            self.full.show(self.texts.whole(self.opened).of(self.raw))
+            if self.opened != "question":
+                self.full.go_to("answer")
 
     def watch_raw(self, raw: bool) -> None:
         if not self.is_attached:
             return
-        self._note(self.forms, "raw" if raw else "rendered")
+        self.forms = [*dict.fromkeys((*self.forms, "raw" if raw else "rendered"))]
         self._draw()
         if self.opened:
             self._show_full()
@@ -291,11 +282,6 @@ class FinalAnswerCard(Container):
             self.open("completion")
         if self.opened:
             self.full.go_to("boxed", step)
-
-    @staticmethod
-    def _note(seen: list[str], what: str) -> None:
-        if what not in seen:
-            seen.append(what)
 
     # -- finding -----------------------------------------------------------------------------------
 

@@ -143,14 +143,12 @@ _UNCUT_CELLS: Final = 24
 
 def rows_of_table(found: Table) -> tuple[tuple[TableColumn, ...], list[TableRow]]:
     """Return a table of a document as columns and rows, which keep their order; a row's id is its position."""
-    cells = (map(_bold, row.cells) if row.kind == "total" else row.cells for row in found.rows)
-    rows = [TableRow(place, tuple(line)) for place, line in enumerate(cells)]
+    rows = []
+    for place, row in enumerate(found.rows):
+        bold = [structs.replace(cell, tone=cell.tone or "bold") for cell in row.cells]
+        rows.append(TableRow(place, tuple(bold) if row.kind == "total" else row.cells))
     columns = (_sheet_column(found, place, printable(title), rows) for place, title in enumerate(found.titles))
     return tuple(columns), rows
-
-
-def _bold(cell: Cell) -> Cell:
-    return structs.replace(cell, tone=cell.tone or "bold")
 
 
 def _sheet_column(found: Table, place: int, title: str, rows: Sequence[TableRow]) -> TableColumn:

@@ -6,21 +6,19 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
-from rich.cells import cell_len
-
 from workbench.app.tui.keymap import key_of
 from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.columns import OUTCOME_MARKS
 from workbench.app.tui.kit.queue_view import review_words
-from workbench.app.tui.kit.wrapping import wrap_line
+from workbench.app.tui.kit.wrapping import padded, wrap_line
 from workbench.core.label import EXCLUSION_REASONS
 from workbench.core.reasons import explain_verdict
 from workbench.core.run import CallShown, WrittenReply
 from workbench.core.text.document import ANSWER_SIGN, RenderedLine, RenderedText, Span, StyleName
 from workbench.core.text.excerpt import short_answer, shown_answer
-from workbench.core.text.figures import NONE, counted
+from workbench.core.text.figures import NONE, counted, dollars
 from workbench.core.text.markdown import render_raw
-from workbench.data.records import ItemDetail, ItemLabel, ItemVerdict
+from workbench.data.records import ItemDetail, ItemVerdict
 from workbench.measuring.records.review import Review
 from workbench.runs.previewing import PreviewedCall
 
@@ -90,17 +88,13 @@ def _labels_section(item: ItemDetail) -> Iterator[Line]:
     if not item.labels:
         yield (Span("none", "dim"),)
     for label in item.labels:
-        yield from _label_lines(label)
-
-
-def _label_lines(label: ItemLabel) -> Iterator[Line]:
-    kind = "" if label.kind == "label" else f" {label.kind}"
-    remarks = [label.created_at[:10], "unsure" if label.unsure else "", "unblinded" if label.unblinded else ""]
-    words = " · ".join(word for word in remarks if word)
-    reason = f" ({EXCLUSION_REASONS.get(label.reason, label.reason)})" if label.reason else ""
-    yield (_verdict_span(label.value), Span(reason), Span(f" {label.annotator}{kind}  ", "bold"), Span(words, "dim"))
-    if label.note:
-        yield (Span("  note: ", "dim"), Span(label.note))
+        kind = "" if label.kind == "label" else f" {label.kind}"
+        remarks = [label.created_at[:10], "unsure" if label.unsure else "", "unblinded" if label.unblinded else ""]
+        words = Span(" · ".join(word for word in remarks if word), "dim")
+        reason = f" ({EXCLUSION_REASONS.get(label.reason, label.reason)})" if label.reason else ""
+        yield _verdict_span(label.value), Span(reason), Span(f" {label.annotator}{kind}  ", "bold"), words
+        if label.note:
+            yield (Span("  note: ", "dim"), Span(label.note))
 
 
 def _review_lines(reviews: Sequence[Review]) -> Iterator[Line]:
@@ -171,29 +165,14 @@ def answers(verdict: ItemVerdict, width: int, *, raw: bool, marked: bool) -> Ite
     """
     if verdict.reference_final is None and verdict.candidate_final is None:
         return
-    heads = (
-        _answer_title("reference", marked and verdict.reference_span is not None),
-        _answer_title("completion", marked and verdict.candidate_span is not None),
-    )
-    texts = (verdict.reference_final, verdict.candidate_final)
-    room = width - len(INDENT) - _HEAD
-    for head, text in zip(heads, texts, strict=True):
-        yield from _titled_answer_lines(head, _answer_spans(text, room, raw))
-
-
-def _answer_title(title: str, marked: bool) -> Span:
-    return Span(f"{ANSWER_SIGN if marked else ''}{title}", "dim")
-
-
-def _titled_answer_lines(head: Span, lines: list[Span]) -> Iterator[Line]:
-    first, *others = lines
-    yield Span(INDENT), *_padded(head, _HEAD), first
-    for line in others:
-        yield Span(INDENT + " " * _HEAD), line
-
-
-def _padded(span: Span, width: int) -> Line:
-    return span, Span(" " * (width - cell_len(span.text)))
+    for name, text, place in (
+        ("reference", verdict.reference_final, verdict.reference_span),
+        ("completion", verdict.candidate_final, verdict.candidate_span),
+    ):
+        head = f"{ANSWER_SIGN if marked and place is not None else ''}{name}"
+        for line in _answer_spans(text, width - len(INDENT) - _HEAD, raw):
+            yield Span(INDENT), *padded([Span(head, "dim")], _HEAD), line
+            head = ""
 
 
 def _answer_spans(text: str | None, width: int, raw: bool) -> list[Span]:
@@ -231,7 +210,7 @@ def call_text(call: CallShown, *, raw: bool = False) -> RenderedText:
         raw: Show the request and the response body as they were sent.
     """
     asked: Iterable[Part] = [("Request", "", call.request)] if raw else _request_parts(call.request)
-    lines: list[RenderedLine] = [_call_facts(call), *_call_warnings(call)]
+    lines = list(_call_head(call))
     for part in asked:
         lines.extend(_part_lines(part))
     mark = len(lines)
@@ -247,15 +226,15 @@ def planned_text(calls: Sequence[PreviewedCall], *, raw: bool = False) -> Render
     for number, call in enumerate(calls, 1):
         marks.append(len(lines))
         body = bytes(call.body).decode()
-        lines.append(_line(Span(f"{number}. {printable(call.step)}", "heading")))
-        lines.append(_line(Span(f"POST {printable(call.url)} · {len(body.encode()):,} bytes", "dim")))
+        lines.append(line_of(Span(f"{number}. {printable(call.step)}", "heading")))
+        lines.append(line_of(Span(f"POST {printable(call.url)} · {len(body.encode()):,} bytes", "dim")))
         if not call.exact:
-            lines.append(_line(Span("⟨…⟩ replaces a reply yet to come", "bold")))
-        lines.extend(_line(Span(f"! {printable(note)}", "error")) for note in call.notes)
+            lines.append(line_of(Span("⟨…⟩ replaces a reply yet to come", "bold")))
+        lines.extend(line_of(Span(f"! {printable(note)}", "error")) for note in call.notes)
         parts: Iterable[Part] = [("Body", "", body)] if raw else _request_parts(body)
         for part in parts:
             lines.extend(_part_lines(part))
-        lines.append(_line())
+        lines.append(line_of())
     return RenderedText(tuple(lines), {REQUEST: marks})
 
 
@@ -265,31 +244,25 @@ def tokens_text(call: CallShown | WrittenReply) -> str:
     return "→".join(NONE if count is None else f"{count:,}" for count in counts)
 
 
-def cost_text(cost: float | None) -> str:
-    return "" if cost is None else f"${cost:.4f}" if cost < 1 else f"${cost:,.2f}"
-
-
-def _call_facts(call: CallShown) -> RenderedLine:
+def _call_head(call: CallShown) -> Iterator[RenderedLine]:
     words = (
         call.model,
         call.profile,
         f"finish {call.finish_reason}" if call.finish_reason else "",
         f"{tokens_text(call)} tokens",
         f"{call.reasoning_tokens:,} of them thoughts" if call.reasoning_tokens else "",
-        cost_text(call.cost),
+        "" if call.cost is None else dollars(call.cost),
         f"{call.ms:,.0f} ms",
         f"sample {call.sample}" if call.sample else "",
         "reused" if call.reused else "",
         call.created_at[:19].replace("T", " "),
     )
-    return _line(Span(printable(" · ".join(word for word in words if word)), "dim"))
-
-
-def _call_warnings(call: CallShown) -> Iterator[RenderedLine]:
+    yield line_of(Span(printable(" · ".join(word for word in words if word)), "dim"))
     if call.origin is not None:
-        yield _line(Span(f"recorded reply, not a live model's: {printable(call.origin)}", "bold"))
+        yield line_of(Span(f"recorded reply, not a live model's: {printable(call.origin)}", "bold"))
     if call.broken_tokens:
-        yield _line(Span(f"{counted(call.broken_tokens, 'control token')} of the texts broken by a thin space", "bold"))
+        broken = counted(call.broken_tokens, "control token")
+        yield line_of(Span(f"{broken} of the texts broken by a thin space", "bold"))
 
 
 def _request_parts(body: str) -> Iterator[Part]:
@@ -341,13 +314,13 @@ def _response_parts(call: CallShown, raw: bool) -> Iterator[Part]:
 
 def _part_lines(part: Part) -> Iterator[RenderedLine]:
     heading, style, text = part
-    yield _line()
-    yield _line(Span(printable(heading), "heading"))
+    yield line_of()
+    yield line_of(Span(printable(heading), "heading"))
     if not text:
-        yield _line(Span("empty", "dim"))
+        yield line_of(Span("empty", "dim"))
     for line in render_raw(text).lines:
-        yield _line(*(span._replace(style=style) for span in line.spans)) if style else line
+        yield line_of(*(span._replace(style=style) for span in line.spans)) if style else line
 
 
-def _line(*spans: Span) -> RenderedLine:
+def line_of(*spans: Span) -> RenderedLine:
     return RenderedLine(spans, (0, 0))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec import structs
@@ -173,23 +173,11 @@ def prepare_panes(item: ItemDetail, view: View, widths: Mapping[str, int], *, is
         widths: Width in cells by pane name; a pane without a width is wrapped later, by its `Reader`.
     """
     panes = {}
-    for name, title, text in _pane_texts(item, view, is_code=is_code):
-        width = widths.get(name, 0)
-        panes[name] = Pane(title, prepare(text, width) if width > 0 else text)
+    found = (AnswerReading("", None), *readings(item, view.verifier, is_code=is_code))
+    for name, read in zip(TEXTS, found, strict=True):
+        text, width = getattr(item, name), widths.get(name, 0)
+        shown = render_raw(text, read.span) if view.raw else render(text, fold_think=view.fold, answer_span=read.span)
+        shown = as_guess(shown) if read.guess else shown
+        title = " · ".join(filter(None, (name.capitalize(), read.title)))
+        panes[name] = Pane(title, prepare(shown, width) if width > 0 else shown)
     return panes
-
-
-def _pane_texts(item: ItemDetail, view: View, *, is_code: bool) -> Iterator[tuple[str, str, RenderedText]]:
-    reference, completion = readings(item, view.verifier, is_code=is_code)
-    yield "question", "Question", _render_pane(item.question, AnswerReading("", None), view)
-    yield "reference", _pane_title("Reference", reference), _render_pane(item.reference, reference, view)
-    yield "completion", _pane_title("Completion", completion), _render_pane(item.completion, completion, view)
-
-
-def _pane_title(name: str, read: AnswerReading) -> str:
-    return " · ".join(filter(None, (name, read.title)))
-
-
-def _render_pane(text: str, read: AnswerReading, view: View) -> RenderedText:
-    shown = render_raw(text, read.span) if view.raw else render(text, fold_think=view.fold, answer_span=read.span)
-    return as_guess(shown) if read.guess else shown

@@ -70,9 +70,6 @@ class Matrix(VirtualTable, inherit_bindings=False):
     class Moved(Message):
         """The cursor was moved to another cell, or its cell has changed."""
 
-    class Opened(Message):
-        """The cell under the cursor was clicked."""
-
     CELL_CURSOR = True
     ACTIONS: ClassVar[tuple[Action, ...]] = _ACTIONS
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"virtual-table--{part}" for part in ("current", "good", "bad")}
@@ -160,11 +157,6 @@ class Matrix(VirtualTable, inherit_bindings=False):
     def _tell_moved(self, event: messages.TableMessage) -> None:
         event.stop()
         self.post_message(self.Moved())
-
-    @on(messages.RowSelected)
-    def _tell_opened(self, event: messages.RowSelected) -> None:
-        event.stop()
-        self.post_message(self.Opened())
 
     @on(messages.SelectionHidden)
     def _leave_hidden_row(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Final, Literal
 
 from textual.content import Content
 
@@ -18,11 +18,11 @@ from workbench.coding.matrix import Arrangement, Cluster, failure_words
 from workbench.core.code import BROKEN, NOT_RUN, OUTCOMES, PASS, CodeTest, Execution, Failure, Where
 from workbench.core.code import counted as counted_tests
 from workbench.core.text.code import code_lines
-from workbench.core.text.document import RenderedLine, RenderedText, Span, StyleName
+from workbench.core.text.document import RenderedLine, RenderedText, Span
 from workbench.core.text.figures import NONE, counted, percent
 from workbench.core.text.run_words import LEVELS
 from workbench.data.records import MatrixSolution, PassMatrix, SolutionCode, SuiteRun
-from workbench.tables.document import Cell, Tone
+from workbench.tables.document import Cell
 from workbench.tables.table import Columns, column, word
 
 TRUTH: Final = "★"
@@ -208,8 +208,13 @@ WORDS: Final[dict[str, str]] = {
 MOST: Final = 10_000
 """Maximum characters of a test's shown source."""
 
-LETTER_STYLES: Final[dict[str, StyleName]] = {"p": "success", "f": "error", "e": "error", "s": "error", "x": "error"}
-"""Style of an outcome letter in a line; others are bold."""
+LETTER_TONES: Final[dict[str, Literal["success", "error", "dim"]]] = {
+    PASS: "success",
+    NOT_RUN: "dim",
+    BROKEN: "dim",
+    **dict.fromkeys(("f", "e", "s", "x"), "error"),
+}
+"""Tone of an outcome letter; others have that of a warning."""
 
 
 def text_of(*lines: Line) -> RenderedText:
@@ -272,7 +277,7 @@ def failure_of(execution: Execution | None, position: int) -> Failure | None:
 def evidence_lines(matrix: PassMatrix, solution: MatrixSolution, position: int) -> Iterator[Line]:
     """Yield the outcome of a test and why: the actual and the expected value, or the error and its line."""
     letter = letter_at(solution.outcomes, position)
-    head = Span(f"{letter}  {OUTCOMES[letter]}", LETTER_STYLES.get(letter, "bold"))
+    head = Span(f"{letter}  {OUTCOMES[letter]}", LETTER_TONES.get(letter, "bold"))
     yield head, Span(f"  test {position + 1}")
     failure = failure_of(solution.execution, position)
     if letter == BROKEN and (reason := matrix.excluded.get(position)) is not None:
@@ -346,32 +351,19 @@ RAISED: Final = "raised"
 _HERE: Final = "▶"
 
 
-class NumberedCode(NamedTuple):
-    """Code ready for display.
-
-    Attributes:
-        lines: Its lines, highlighted.
-    """
-
-    lines: tuple[Line, ...]
-
-    def text(self, width: int, marked: int | None = None) -> RenderedText:
-        """Return the lines with their numbers, cut to `width` cells; the marked one (from 1) has an arrow before it."""
-        digits = len(str(len(self.lines)))
-        drawn: list[RenderedLine] = []
-        marks: dict[str, list[int]] = {}
-        for number, line in enumerate(self.lines, 1):
-            here = number == marked
-            if here:
-                marks[RAISED] = [len(drawn)]
-            for place, piece in enumerate(split_spans(line, max(width - digits - 2, 1))):
-                gutter = f"{_HERE if here else ' '}{number if not place else '':>{digits}} "
-                drawn.append(RenderedLine((Span(gutter, "error" if here else "dim"), *piece), (0, 0)))
-        return RenderedText(tuple(drawn), marks)
-
-
-def numbered(code: SolutionCode, language: str) -> NumberedCode:
-    return NumberedCode(tuple(code_lines(code.source.rstrip("\n"), language)))
+def numbered(lines: Sequence[Line], width: int, marked: int | None = None) -> RenderedText:
+    """Return code with line numbers, cut to `width` cells; the marked line (from 1) has an arrow before it."""
+    digits = len(str(len(lines)))
+    drawn: list[RenderedLine] = []
+    marks: dict[str, list[int]] = {}
+    for number, line in enumerate(lines, 1):
+        here = number == marked
+        if here:
+            marks[RAISED] = [len(drawn)]
+        for place, piece in enumerate(split_spans(line, max(width - digits - 2, 1))):
+            gutter = f"{_HERE if here else ' '}{number if not place else '':>{digits}} "
+            drawn.append(RenderedLine((Span(gutter, "error" if here else "dim"), *piece), (0, 0)))
+    return RenderedText(tuple(drawn), marks)
 
 
 def code_title(code: SolutionCode) -> str:
@@ -406,13 +398,7 @@ def source_of(test: CodeTest | None) -> str:
 
 
 def outcome_cell(letter: str) -> Cell:
-    return Cell(f"{letter} {SHORT[letter]}", _outcome_tone(letter))
-
-
-def _outcome_tone(letter: str) -> Tone:
-    if letter in (NOT_RUN, BROKEN):
-        return "dim"
-    return "error" if LETTER_STYLES.get(letter) == "error" else "success" if letter == PASS else "warning"
+    return Cell(f"{letter} {SHORT[letter]}", LETTER_TONES.get(letter, "warning"))
 
 
 def _failure_reason(matrix: PassMatrix, solution: MatrixSolution, position: int) -> str:

@@ -9,7 +9,6 @@ from functools import partial
 from typing import ClassVar, Final, get_args
 
 from rich.segment import Segment
-from rich.style import Style
 from textual import on
 from textual.binding import Binding, BindingType
 from textual.cache import LRUCache
@@ -221,7 +220,10 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             return
         if self._wrapped is None:
             self._set_wrapped(prepare(document, width, limit=2 * self.scrollable_size.height))
-        work = partial(self._wrap_all, document, width)
+
+        def work() -> None:
+            self.post_message(WrapReady(prepare(document, width)))
+
         # The description is given because the default one is the repr of the whole text.
         self.run_worker(
             release_worker_after(work), group="reader-wrap", description="wrap", thread=True, exclusive=True
@@ -231,9 +233,6 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         if self._wrapped is not None and not self._wrapped.complete:
             self._set_wrapped(prepare(self._wrapped.rendered, self._wrapped.width))
         return self._wrapped
-
-    def _wrap_all(self, document: RenderedText, width: int) -> None:
-        self.post_message(WrapReady(prepare(document, width)))
 
     @on(WrapReady)
     def _wrap_ready(self, event: WrapReady) -> None:
@@ -306,14 +305,11 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         strip = self._strips.get(row)
         if strip is None:
             strip = self._strips[row] = self._draw(row)
-        left = self.scroll_offset.x if self._is_aligned(row) else 0
+        wrapped = self._wrapped
+        # Lines of a table move sideways; other texts stay.
+        moves = wrapped is not None and row < len(wrapped.rows) and wrapped.rows[row].line in wrapped.aligned
+        left = self.scroll_offset.x if moves else 0
         return strip.crop(left, left + self.wrap_width)
-
-    def _is_aligned(self, row: int) -> bool:
-        """Tell whether a row is a table's: it moves sideways, and other texts stay."""
-        return (
-            self._wrapped is not None and row < self.row_count and self._wrapped.rows[row].line in self._wrapped.aligned
-        )
 
     def _draw(self, row: int) -> Strip:
         width, base = self._breadth, self.rich_style
@@ -332,17 +328,11 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         length = self._hits[0].end - self._hits[0].start
         first = bisect_right(self._hits, (line, start - length, sys.maxsize))
         last = bisect_left(self._hits, (line, end, 0))
-        for number in range(first, last):
-            hit = self._hits[number]
-            style = self._hit_style(current=number == self._hit)
-            segments = restyle(segments, hit.start - start, hit.end - start, style)
-        return segments
-
-    def _hit_style(self, *, current: bool) -> Style:
         style = self.get_component_rich_style("reader--hit")
-        if current:
-            style += self.get_component_rich_style("reader--current-hit", partial=True)
-        return style
+        here = style + self.get_component_rich_style("reader--current-hit", partial=True)
+        for number, hit in enumerate(self._hits[first:last], first):
+            segments = restyle(segments, hit.start - start, hit.end - start, here if number == self._hit else style)
+        return segments
 
 
 def _is_long(document: RenderedText) -> bool:

@@ -27,7 +27,6 @@ class TableMessage(Message, namespace="virtual_table"):
 @dataclass
 class RowHighlighted(TableMessage, namespace="virtual_table"):
     row_id: int
-    index: int
 
 
 @dataclass
@@ -88,8 +87,6 @@ class ExportRequested(TableMessage, namespace="virtual_table"):
 @dataclass
 class SelectionHidden(TableMessage, namespace="virtual_table"):
     """The selected row is not among the rows; it is selected again once it is."""
-
-    row_id: int
 
 
 @dataclass

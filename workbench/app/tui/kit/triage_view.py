@@ -8,7 +8,7 @@ Differences are marked by a line of signs below, readable without colours: ``^``
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -28,7 +28,6 @@ from workbench.measuring.records.review import (
     CODE_ERRORS_IN_SHORT,
     ERROR_CATEGORIES,
     ERRORS_IN_SHORT,
-    ErrorCategory,
 )
 from workbench.measuring.reviewing.triage import KEYED, OpenCases, TriageCase, TriageTally, paragraph, triage_table
 from workbench.tables.table_text import plain_table
@@ -66,8 +65,9 @@ class CardState(NamedTuple):
 def card(case: TriageCase, state: CardState, width: int, height: int) -> Content:
     """Return the card, laid out for this many cells and lines."""
     tall = height >= _TALL_CARD
-    places = case.differences.places
-    question = _question_lines(case, width)
+    places, decided = case.differences.places, decided_words(case.reviews)
+    asking = printable(" ".join(case.question.split()))
+    question = [asking[start:end] for start, end in wrap_line(asking, width - 4)]
     if case.is_code:
         compared, stands_in = [], []
     else:
@@ -79,11 +79,11 @@ def card(case: TriageCase, state: CardState, width: int, height: int) -> Content
         _field_line("verdicts", _verdict_strip(case)),
         *_verifier_reading_lines(case, width),
         *stands_in,
-        *_review_lines(case, width),
+        *([_field_line("decided", Content(fit(decided, width - _NAME_CELLS)))] if decided else ()),
     ]
     causes = [
         _divider(state.said, width),
-        *_cause_lines(state.tally, width, _cause_meanings(case, told=tall), told=tall),
+        *_cause_lines(case, state.tally, width, told=tall),
     ]
     asked = min(len(question), 3 if tall else 2)
     room = max(height - asked - len(facts) - len(causes) - 2, 4)
@@ -113,11 +113,6 @@ def _answer_heading(name: str, found: str) -> Content:
 
 def _field_line(name: str, said: Content) -> Content:
     return Content.assemble((f" {name:<{_NAME_CELLS - 1}}", "bold"), said)
-
-
-def _question_lines(case: TriageCase, width: int) -> list[str]:
-    shown = printable(" ".join(case.question.split()))
-    return [shown[start:end] for start, end in wrap_line(shown, width - 4)]
 
 
 def _question_end(lines: Sequence[str], most: int) -> list[Content]:
@@ -237,11 +232,6 @@ def _answer_context_lines(case: TriageCase, width: int, most: int) -> Iterator[C
         yield _field_line("" if number else "is in", Content.styled(whole[start:end], "$text-muted"))
 
 
-def _review_lines(case: TriageCase, width: int) -> Iterator[Content]:
-    if case.reviews:
-        yield _field_line("decided", Content(fit(decided_words(case.reviews), width - _NAME_CELLS)))
-
-
 # -- The causes, each with its digit and how often it was given.
 
 
@@ -251,15 +241,11 @@ def _divider(said: str, width: int) -> Content:
     return Content.assemble(("──", "$text-muted"), (told, "$text-success"), (line, "$text-muted"))
 
 
-def _cause_meanings(case: TriageCase, *, told: bool) -> Mapping[ErrorCategory, str]:
-    if told:
-        return CODE_ERROR_CATEGORIES if case.is_code else ERROR_CATEGORIES
-    return CODE_ERRORS_IN_SHORT if case.is_code else ERRORS_IN_SHORT
-
-
-def _cause_lines(
-    tally: TriageTally, width: int, meanings: Mapping[ErrorCategory, str], *, told: bool
-) -> Iterator[Content]:
+def _cause_lines(case: TriageCase, tally: TriageTally, width: int, *, told: bool) -> Iterator[Content]:
+    whole, short = (ERROR_CATEGORIES, ERRORS_IN_SHORT)
+    if case.is_code:
+        whole, short = (CODE_ERROR_CATEGORIES, CODE_ERRORS_IN_SHORT)
+    meanings = whole if told else short
     counts = Counter(mark.cause for mark in tally.marks)
     others = sum(n for cause, n in counts.items() if cause not in KEYED)
     means = {cause.name: meanings[cause.category] for cause in KEYED}

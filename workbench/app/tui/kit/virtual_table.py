@@ -20,7 +20,7 @@ from workbench.app.tui.kit import table_messages as messages
 from workbench.app.tui.kit.arranged_view import ArrangedView
 from workbench.app.tui.kit.arranging import CHIP, chips_line
 from workbench.app.tui.kit.cells import highlight_matches
-from workbench.app.tui.kit.columns import RowPainter, RowSource, Sort
+from workbench.app.tui.kit.columns import RowPainter
 from workbench.app.tui.kit.sources import PAGE, FixedSource
 from workbench.core.text.excerpt import search_pattern
 
@@ -90,15 +90,8 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
 
     position: reactive[str] = reactive("", repaint=False)
 
-    def __init__(
-        self,
-        source: RowSource | None = None,
-        *,
-        sort: Sort | None = None,
-        id: str | None = None,
-        classes: str | None = None,
-    ) -> None:
-        super().__init__(source, sort, id=id, classes=classes)
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
         self._strips: LRUCache[tuple[int, int | None, int], Strip] = LRUCache(1024)
         self._part_styles: dict[str, Style] = {}
         self._announced: int | None = None
@@ -120,8 +113,8 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
     @property
     def order(self) -> Sequence[int]:
         """Return the ids of all rows in order; while that is unknown, those of the visible rows."""
-        if isinstance(self._source, FixedSource):
-            return self._source.order
+        if isinstance(self._arranged, FixedSource):
+            return self._arranged.order
         return self.visible_ids if self._cache is None or self._cache.ids is None else self._cache.ids
 
     def reload(self) -> None:
@@ -156,7 +149,7 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
         self.selected_id, self._chosen = row_id, True
         self._place_cursor(None)
         if self.ready:
-            self.post_message(messages.SelectionHidden(self, row_id))
+            self.post_message(messages.SelectionHidden(self))
         return not self.ready
 
     # -- new rows ----------------------------------------------------------------------------------
@@ -169,7 +162,7 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
         if self.cursor is not None:
             self._line = self.cursor - self.scroll_offset.y
         index = self._cursor_index_in(event)
-        self._set_cache(cache)
+        self._cache, self.ready = cache, cache.ids is not None
         if self._painter is None or self._painter.columns != tuple(cache.source.columns):
             self._painter = RowPainter(
                 cache.source.columns, self._style_of, self.layout_of_columns, cells=self.CELL_CURSOR, gap=self.GAP
@@ -182,7 +175,7 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
             self.scroll_to(y=index - self._line, animate=False, force=True)
         self._place_cursor(index)
         if index is None and self.ready and self._chosen and self.selected_id is not None:
-            self.post_message(messages.SelectionHidden(self, self.selected_id))
+            self.post_message(messages.SelectionHidden(self))
 
     def _cursor_index_in(self, event: messages.ViewReady) -> int | None:
         cache = event.cache
@@ -247,10 +240,7 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
                 self.selected_id = row_id
                 if row_id is not None and row_id != self._announced:
                     self._announced = row_id
-                    self.post_message(messages.RowHighlighted(self, row_id, self.cursor))
-        self._update_position()
-
-    def _update_position(self) -> None:
+                    self.post_message(messages.RowHighlighted(self, row_id))
         where = "–" if self.cursor is None else f"{self.cursor + 1:,}"
         self.position = f"{where} of {self.row_count:,}" if self.ready else f"{where} of …"
 
@@ -340,12 +330,12 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
         self._repaint()
 
     def _chips_line(self) -> Strip:
-        given = self._given
-        counts = not (given is None or given.queried) and self.ready
-        whole = f"{self.row_count:,} of {len(given.ids()):,}  " if given is not None and counts else ""
-        base, chip = self._style_of("dim"), self._style_of("header")
-        whole = f"{whole}{key_of('table.unfilter')} removes the last"
-        return chips_line(self.chips, whole, self.scrollable_size.width, base, chip)
+        whole = f"{key_of('table.unfilter')} removes the last"
+        if self.source is not None and not self.source.queried and self.ready:
+            whole = f"{self.row_count:,} of {len(self.source.ids()):,}  {whole}"
+        return chips_line(
+            self.chips, whole, self.scrollable_size.width, self._style_of("dim"), self._style_of("header")
+        )
 
     @property
     def _empty_message(self) -> str:

@@ -13,7 +13,7 @@ from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.widgets import Static
 
-from workbench.app.tui.figure_screen import FigureQuery, FigureScreen, counting
+from workbench.app.tui.figure_screen import BreakdownScreen, FigureQuery, counting
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit import accuracy_sheet as detail
 from workbench.app.tui.kit import accuracy_view as view
@@ -25,7 +25,6 @@ from workbench.app.tui.kit.choices import Choice, PickMenu, choose, following
 from workbench.app.tui.kit.matrix_table import NAME, Matrix
 from workbench.app.tui.kit.table_messages import RowHighlighted, RowSelected
 from workbench.app.tui.kit.virtual_table import VirtualTable
-from workbench.app.tui.live import LiveScreen
 from workbench.app.tui.screen import SHORT
 from workbench.app.tui.sharing import share
 from workbench.core.selection import Condition
@@ -97,7 +96,7 @@ Lower = Literal["verifier", "group", "notes"]
 """What is shown below the matrix: the verifier or the group under the cursor, or the notes."""
 
 
-class AccuracyScreen(LiveScreen, FigureScreen):
+class AccuracyScreen(BreakdownScreen):
     """A matrix with a cursor on one cell; below it, the row or the column of that cell in detail.
 
     Args:
@@ -115,6 +114,7 @@ class AccuracyScreen(LiveScreen, FigureScreen):
     CSS_PATH = "accuracy.tcss"
     TITLE_TEXT = "Accuracy"
     WORDS = view.WORDS
+    LOOK_S: ClassVar[float | None] = 1.0
     asked: SheetQuery
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("accuracy.open", "enter", "open_cell", "Open", "Open a type's subtypes, or a cell's items."),
@@ -165,10 +165,6 @@ class AccuracyScreen(LiveScreen, FigureScreen):
         self.query_one(Matrix).focus()
 
     # -- reading -----------------------------------------------------------------------------------
-
-    @property
-    def request(self) -> SheetQuery:
-        return self.asked
 
     def read(self) -> AccuracySheet:
         return AccuracySheet(self._show_progress(self.asked, None))
@@ -303,7 +299,6 @@ class AccuracyScreen(LiveScreen, FigureScreen):
 
     # -- down and up -------------------------------------------------------------------------------
 
-    @on(Matrix.Opened)
     @on(RowSelected)
     def action_open_cell(self) -> None:
         """Open a type's subtypes or, for any other cell, its items."""
@@ -407,9 +402,7 @@ class AccuracyScreen(LiveScreen, FigureScreen):
     def count(self, asked: SheetQuery, group: str | None = None) -> None:
         if (asked.by, asked.path) != (self.asked.by, self.asked.path):
             self._arriving, self._arrive_at = True, group or self.chosen[1]
-        self.asked = asked
-        self.say("reading …")
-        self.read_again()
+        super().count(asked)
 
     def action_previous_property(self) -> None:
         self.change(by=following(self.asked.by, self.asked.free(self.groups)[::-1]))

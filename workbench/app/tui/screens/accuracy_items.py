@@ -10,6 +10,7 @@ from workbench.app.tui.kit.accuracy_view import PROTOCOLS
 from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.choices import following
 from workbench.app.tui.kit.columns import verdict_cell
+from workbench.app.tui.kit.sources import FixedSource
 from workbench.app.tui.table_screen import TableScreen
 from workbench.core.reasons import title
 from workbench.core.text.figures import counted
@@ -96,7 +97,7 @@ class AccuracyItemsScreen(TableScreen):
             return
         items, order = self.items, self.items.ids(self.which)
         self.put("counts", self._counts_text(items, len(order)))
-        self.list_items(_COLUMNS, order, items.rows, lambda row: row.item.id)
+        self.table.set_source(FixedSource(_COLUMNS, order, items.rows, lambda row: row.item.id))
 
     def _counts_text(self, items: JudgedItems, listed: int) -> str:
         left_out = f" · {counted(items.left_out, 'undecided item')} left out" if items.left_out else ""

@@ -27,7 +27,7 @@ from workbench.core.label import TAGS, Task
 from workbench.core.project import Project
 from workbench.core.text.figures import counted
 from workbench.labelling import guidelines
-from workbench.labelling.adjudicating import AdjudicationSession, Conflict, EarlierRuling, Opinion, adopt_opinion
+from workbench.labelling.adjudicating import AdjudicationSession, Conflict, Opinion, adopt_opinion
 from workbench.labelling.annotating import GUIDELINES
 from workbench.labelling.answers import Answer
 from workbench.labelling.guidelines import Guideline
@@ -68,8 +68,7 @@ class OpinionPanel(VerticalScroll, can_focus=True):
 
     def compose(self) -> ComposeResult:
         yield Static(id="opinions-earlier", markup=False)
-        with Container(id="opinions-columns"):
-            pass
+        yield Container(id="opinions-columns")
 
     def on_resize(self) -> None:
         wide = self.app.size.width >= WIDE
@@ -101,8 +100,9 @@ class OpinionPanel(VerticalScroll, can_focus=True):
         again = f" · round {conflict.round}" if conflict.round > 1 else ""
         self.border_title = Content(f"{_QUESTIONS[conflict.task]}{again} · {key_of('adjudicate.labels')} all")
         earlier = Content()
-        if conflict.earlier is not None:
-            earlier = _reopened_words(conflict.earlier)
+        if (ruling := conflict.earlier) is not None:
+            again = "! opened again: a label came after the decision "
+            earlier = Content.assemble(again, value_words(ruling.value, ruling.reason))
         elif conflict.own is not None:
             earlier = Content.assemble("you decided  ", stored_words(conflict.own))
         self.set_class(bool(earlier), "again")
@@ -147,12 +147,6 @@ def _viewing_words(opinion: Opinion) -> str:
     if "raw" in forms.split("+"):
         words.append("raw")
     return printable(" · ".join(word for word in words if word))
-
-
-def _reopened_words(earlier: EarlierRuling) -> Content:
-    return Content.assemble(
-        "! opened again: a label came after the decision ", value_words(earlier.value, earlier.reason)
-    )
 
 
 # -- The screen.
@@ -297,7 +291,7 @@ class AdjudicateScreen(JudgingScreen[ConflictCase]):
         return self.query_one(OpinionPanel)
 
     def make_feed(self, sighted: bool) -> ConflictFeed:
-        return ConflictFeed(self.project, self._person, sighted=sighted)
+        return ConflictFeed(self.project, self.person, sighted=sighted)
 
     # -- which conflict ----------------------------------------------------------------------------
 
@@ -306,7 +300,7 @@ class AdjudicateScreen(JudgingScreen[ConflictCase]):
         self.show_placeholder(text)
 
     def empty_text(self) -> str:
-        left = NOTHING_LEFT.format(name=printable(self._person), undo=key_of("adjudicate.undo"))
+        left = NOTHING_LEFT.format(name=printable(self.person), undo=key_of("adjudicate.undo"))
         return f"{self._last_one}{left}"
 
     def show_case(self, case: ConflictCase, *, revisiting: bool = False) -> None:
@@ -386,7 +380,7 @@ class AdjudicateScreen(JudgingScreen[ConflictCase]):
             self.ask_line(_CASE, None, self._add_case)
 
     def _add_case(self, said: str) -> None:
-        add = partial(guidelines.add_case, self.project, said, by=self._person)
+        add = partial(guidelines.add_case, self.project, said, by=self.person)
         self.in_background(add, self._show_added_case, group="adjudicate-case")
 
     def _show_added_case(self, guideline: Guideline) -> None:
@@ -418,7 +412,7 @@ class AdjudicateScreen(JudgingScreen[ConflictCase]):
         self.refresh_bindings()
 
     def draw_line(self) -> None:
-        parts = [RemarkPiece(self.shown_name(self._person)), self.news]
+        parts = [RemarkPiece(self.shown_name(self.person)), self.news]
         if self._current is not None:
             if self._current.conflict.own is not None:
                 parts.append(RemarkPiece("your decision"))

@@ -9,11 +9,12 @@ from typing import ClassVar, Final
 from msgspec import Struct, structs
 from textual.content import Content
 
+from workbench.app.tui.figure_screen import FigureScreen
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.choices import following
+from workbench.app.tui.kit.sources import FixedSource
 from workbench.app.tui.kit.title_bar import SYMBOLS
-from workbench.app.tui.live import LiveScreen
 from workbench.app.tui.sharing import share
 from workbench.app.tui.table_screen import TableScreen
 from workbench.core.label import Task
@@ -58,7 +59,7 @@ ASKED = (AgreementQuery(), AgreementQuery(task="type"), AgreementQuery(task="typ
 """Requests that the task key steps through."""
 
 
-class AgreementScreen(TableScreen, LiveScreen):
+class AgreementScreen(TableScreen, FigureScreen):
     """What the labels support, and one table: pairs, coefficients, people, groups or time; a pair opens its items.
 
     Attributes:
@@ -78,6 +79,8 @@ class AgreementScreen(TableScreen, LiveScreen):
         Action("agreement.round", "L", "other_round", "Round", "Count labels of the first or latest round.", False),
         Action("agreement.export", "e", "export", "Export", "Export or copy the tables."),
     )
+    LOOK_S: ClassVar[float | None] = 1.0
+    asked: AgreementQuery
     report: AgreementReport | None = None
     tables: Sequence[Table] = ()
     place = 0
@@ -87,10 +90,6 @@ class AgreementScreen(TableScreen, LiveScreen):
         self.asked = AgreementQuery()
 
     # -- reading -----------------------------------------------------------------------------------
-
-    @property
-    def request(self) -> AgreementQuery:
-        return self.asked
 
     def read(self) -> AgreementReport:
         asked = self.asked
@@ -152,26 +151,21 @@ class AgreementScreen(TableScreen, LiveScreen):
 
     def action_next_task(self) -> None:
         present = structs.replace(self.asked, by=AgreementQuery().by, latest=False)
-        self._change(structs.replace(following(present, ASKED), by=self.asked.by, latest=self.asked.latest))
+        self.count(structs.replace(following(present, ASKED), by=self.asked.by, latest=self.asked.latest))
 
     def action_other_round(self) -> None:
-        self._change(structs.replace(self.asked, latest=not self.asked.latest))
+        self.change(latest=not self.asked.latest)
 
     def action_next_group(self) -> None:
         places = [place for place, one in enumerate(self.tables) if one.caption == f"By {self.asked.by}"]
         self.place = next(iter(places), self.place)
-        self._change(structs.replace(self.asked, by=following(self.asked.by, GROUPS)))
+        self.change(by=following(self.asked.by, GROUPS))
 
     def action_export(self) -> None:
         from workbench.measuring.report.people import agreement_as
 
         if (report := self.report) is not None:
             share(self, f"agreement-{report.task}", partial(agreement_as, report), lambda: report)
-
-    def _change(self, asked: AgreementQuery) -> None:
-        self.asked = asked
-        self.say("reading …")
-        self.read_again()
 
 
 def _conclusion(report: AgreementReport) -> str:
@@ -248,7 +242,7 @@ class AgreementItemsScreen(TableScreen):
         both = counted(len(differing) + len(same), "item")
         self.put("counts", f"{both}: ≠ {len(differing):,} differ · = {len(same):,} agree · {listed}")
         order = differing + same if self.everything else differing
-        self.list_items(_columns(self.pair), order, found.rows, lambda row: row.item.id)
+        self.table.set_source(FixedSource(_columns(self.pair), order, found.rows, lambda row: row.item.id))
 
     def action_other_items(self) -> None:
         self.everything = not self.everything

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 from msgspec import structs
 from textual.app import ComposeResult
@@ -176,13 +176,6 @@ PARTIAL_SCORES: dict[float, str] = {
 """Partial score -> its text."""
 
 
-class Queued(NamedTuple):
-    """An answer that waits until the previous one is stored, and the time of its key press."""
-
-    answer: Answer
-    pressed_at: float | None
-
-
 class AnnotateScreen(JudgingScreen[ShownCase]):
     """The labelling screen; it shows only question, reference and completion, no gold, labels or verdicts."""
 
@@ -198,7 +191,7 @@ class AnnotateScreen(JudgingScreen[ShownCase]):
     def __init__(self, completion: int | None = None) -> None:
         super().__init__(completion)
         self._storing = Answer()
-        self._queued: Queued | None = None
+        self._queued: tuple[Answer, float | None] | None = None  # and the time of its key press
         self._puts_off = False
         self._typed: int | None = None
         self._auto = True
@@ -212,11 +205,11 @@ class AnnotateScreen(JudgingScreen[ShownCase]):
         yield Static(id="annotate-own", markup=False)
 
     def make_feed(self, sighted: bool) -> ItemFeed:
-        return ItemFeed(self.project, self._person, sighted=sighted)
+        return ItemFeed(self.project, self.person, sighted=sighted)
 
     @property
     def pace(self) -> Pace:
-        return self.workbench.paces[self._person]
+        return self.workbench.paces[self.person]
 
     # -- which item --------------------------------------------------------------------------------
 
@@ -235,7 +228,7 @@ class AnnotateScreen(JudgingScreen[ShownCase]):
             return _PAUSED.format(sentence=self._feed.paused)
         keys = {verb: key_of(f"annotate.{verb}") for verb in ("older", "undo")}
         assign = _ASSIGN.format(palette=key_of("app.palette")) if self.workbench.annotator is None else _OPENED
-        return _NOTHING_LEFT.format(name=printable(self._person), assign=assign, leave=_BUNDLE, **keys)
+        return _NOTHING_LEFT.format(name=printable(self.person), assign=assign, leave=_BUNDLE, **keys)
 
     def show_case(self, case: ShownCase, *, revisiting: bool = False) -> None:
         item = case.item
@@ -302,11 +295,11 @@ class AnnotateScreen(JudgingScreen[ShownCase]):
         else:
             super().action_skip()
 
-    def action_newer(self) -> None:
-        if self._is_unfinished:
+    def action_step(self, older: bool) -> None:
+        if self._is_unfinished and not older:
             self.notify(f"Label it first, or skip it with {key_of('annotate.skip')}.", markup=False)
         else:
-            super().action_newer()
+            super().action_step(older)
 
     # -- labelling ---------------------------------------------------------------------------------
 
@@ -318,7 +311,7 @@ class AnnotateScreen(JudgingScreen[ShownCase]):
             self._queue_answer(self.make_answer(verdict))
 
     def _queue_answer(self, answer: Answer) -> None:
-        self._queued = Queued(answer, self.workbench.at_work.acted_at)
+        self._queued = answer, self.workbench.at_work.acted_at
 
     def submit(self, answer: Answer, *, stay: bool = False) -> None:
         self._storing = answer
@@ -342,9 +335,9 @@ class AnnotateScreen(JudgingScreen[ShownCase]):
         took_ms = self._decision_ms(item, answer) if stored and not stay else None
         self._said = _saved_words(answer, took_ms) + _replacement_text(item, answer)
         if self._queued is not None:
-            queued, self._queued = self._queued, None
-            self.check_answer(queued.answer)
-            self._left_at = queued.pressed_at
+            (answer, pressed_at), self._queued = self._queued, None
+            self.check_answer(answer)
+            self._left_at = pressed_at
         elif self._auto and not stay and not self._is_asking_type and _is_complete(self._current.item):
             self.advance()
         elif self._puts_off:
@@ -391,7 +384,7 @@ class AnnotateScreen(JudgingScreen[ShownCase]):
         self.app.push_screen(picker, partial(self._type_chosen, item.completion))
         if item.subtype is None and (verifier := self.workbench.settings.suggest_types) is not None:
             # A suggestion may be slow: the person can choose a type before it arrives.
-            work = partial(_suggest_type, self.project, verifier, item.question, self._person)
+            work = partial(_suggest_type, self.project, verifier, item.question, self.person)
             self.in_background(work, picker.suggest, group="annotate-suggestion")
 
     def _type_chosen(self, completion: int, subtype: str | None) -> None:
@@ -510,9 +503,8 @@ class AnnotateScreen(JudgingScreen[ShownCase]):
 
     def _heartbeat(self) -> None:
         if self._feed is not None:
-            self.in_background(
-                self._feed.session.heartbeat, lambda _: self._read_progress(), group="annotate-heartbeat"
-            )
+            beat = self._feed.session.heartbeat
+            self.in_background(beat, lambda _: self._read_progress(), group="annotate-heartbeat")
 
     def _read_progress(self) -> None:
         if self._feed is not None:
@@ -532,7 +524,7 @@ class AnnotateScreen(JudgingScreen[ShownCase]):
         self.query_one("#annotate-own", Static).update(line, layout=False)
 
     def _title_parts(self) -> Iterator[RemarkPiece]:
-        yield RemarkPiece(self.shown_name(self._person))
+        yield RemarkPiece(self.shown_name(self.person))
         if any(not answer.heard for answer in self._answers):
             yield RemarkPiece(f"an answer: {key_of('annotate.answers')}")
         if self._progress is not None:

@@ -12,7 +12,7 @@ from textual.containers import Horizontal
 
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.columns import OUTCOME_MARKS, verdict_cell
-from workbench.app.tui.kit.evidence import evidence
+from workbench.app.tui.kit.evidence import evidence, line_of
 from workbench.app.tui.kit.overview import STATE_MARKS
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.kit.sources import PagedSource
@@ -240,24 +240,20 @@ def _search_hits(item: ItemDetail, search: str) -> Iterator[RenderedLine]:
     if search:
         for name in ("question", "reference", "completion"):
             if (around := snippet(getattr(item, name), search)) is not None:
-                yield _rendered_line(Span(f"Found in the {name}: ", "heading"), Span(around))
-        yield _rendered_line()
+                yield line_of(Span(f"Found in the {name}: ", "heading"), Span(around))
+        yield line_of()
 
 
 def _text_section(title: str, text: str, limit: int) -> Iterator[RenderedLine]:
-    yield _rendered_line(Span(title, "heading"))
+    yield line_of(Span(title, "heading"))
     yield from render(text).lines[:limit]
-    yield _rendered_line()
+    yield line_of()
 
 
 def _answer_lines(title: str, answer: FinalAnswer) -> Iterator[RenderedLine]:
     if answer.found:
         shown = render_answer(answer.text)[:_TAIL].replace("\n", " ")
         if answer.marked:
-            yield _rendered_line(Span(f"{title}: ", "heading"), Span(shown, "answer"))
+            yield line_of(Span(f"{title}: ", "heading"), Span(shown, "answer"))
         else:
-            yield _rendered_line(Span(f"{title} ({origin(answer)}): ", "heading"), Span(shown, "guess"))
-
-
-def _rendered_line(*spans: Span) -> RenderedLine:
-    return RenderedLine(spans, (0, 0))
+            yield line_of(Span(f"{title} ({origin(answer)}): ", "heading"), Span(shown, "guess"))

@@ -203,10 +203,6 @@ def _executed_cell(row: ProblemRow) -> Cell:
     return Cell(f"{row.done}/{row.solutions}", "" if row.done == row.solutions else "warning" if row.done else "dim")
 
 
-def _whole_percent(share: float | None) -> str:
-    return percent(share, 0)
-
-
 def _columns(beside: SuiteRun | None, *, several: bool, wide: bool) -> Columns[ProblemRow]:
     """Return the columns, with one for a second suite's outcomes, if given, and one for data sets, if there are
     several.
@@ -230,15 +226,15 @@ def _columns(beside: SuiteRun | None, *, several: bool, wide: bool) -> Columns[P
         column(
             "gold %" if wide else "gold%",
             lambda row: row.share_correct,
-            _whole_percent,
+            partial(percent, decimals=0),
             key="gold",
             room=6 if wide else 5,
         ),
-        column("pass@1", lambda row: row.pass_at_1, _whole_percent, key="passing", room=6, tone="bold"),
+        column("pass@1", lambda row: row.pass_at_1, partial(percent, decimals=0), key="passing", room=6, tone="bold"),
         column(
             "" if beside is None else printable(beside.suite),
             lambda row: row.beside,
-            _whole_percent,
+            partial(percent, decimals=0),
             key="beside",
             room=(5, 8 if wide else 5),
             there=beside is not None,

@@ -19,6 +19,7 @@ from workbench.app.tui.kit.choices import following, index_of
 from workbench.app.tui.kit.pass_grid import PassGrid
 from workbench.app.tui.kit.pass_view import WORDS
 from workbench.app.tui.kit.reader import Reader
+from workbench.app.tui.kit.table_messages import RowSelected
 from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar
 from workbench.app.tui.live import LiveScreen
 from workbench.app.tui.screen import BREAKPOINTS
@@ -38,7 +39,7 @@ class TestDecision(Struct, frozen=True):
     """A decision on one test.
 
     Attributes:
-        before: Why it was excluded before; "" if it was not.
+        before: Why it was excluded before; None if it was not.
     """
 
     __test__ = False
@@ -46,11 +47,7 @@ class TestDecision(Struct, frozen=True):
     question: int
     suite: str
     position: int
-    before: str = ""
-
-    @property
-    def was_excluded(self) -> bool:
-        return bool(self.before)
+    before: str | None
 
 
 class CodeProblemScreen(LiveScreen):
@@ -251,11 +248,11 @@ class CodeProblemScreen(LiveScreen):
         matrix, position = self.matrix, self.query_one(PassGrid).test
         if matrix is None or position is None:
             return
-        reason = matrix.excluded[position].reason if position in matrix.excluded else ""
-        test = TestDecision(self.question, matrix.suite, position, reason)
+        excluded = matrix.excluded.get(position)
+        test = TestDecision(self.question, matrix.suite, position, excluded and excluded.reason)
         if matrix.own or matrix.test_of(matrix.solutions[0], position) is None:
             self.notify("Tests that belong to a single solution can't be excluded.", markup=False)
-        elif test.was_excluded:
+        elif test.before:
             self._store_decision(test, None)
         else:
             self.ask_line(_WHY_APART, test, partial(self._store_decision, test))
@@ -269,7 +266,7 @@ class CodeProblemScreen(LiveScreen):
             self.notify("No test was excluded here.", markup=False)
             return
         last = self._decided.pop()
-        self._store(last, last.before if last.was_excluded else None)
+        self._store(last, last.before)
 
     def _store(self, test: TestDecision, reason: str | None) -> None:
         args = self.project, test.question, test.suite, test.position
@@ -332,7 +329,7 @@ class CodeProblemScreen(LiveScreen):
     def order(self) -> list[int]:
         return [int(row.key) for row in self.query_one(PassGrid).rows]
 
-    @on(PassGrid.Opened)
+    @on(RowSelected)
     def action_open_solution(self) -> None:
         from workbench.app.tui.screens.code_solution import CodeSolutionScreen
 

@@ -10,6 +10,7 @@ from typing import ClassVar, Final, NamedTuple
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.choices import following
+from workbench.app.tui.kit.sources import FixedSource
 from workbench.app.tui.live import LiveScreen
 from workbench.app.tui.table_screen import TableScreen
 from workbench.coding.evolution import evolved
@@ -97,7 +98,7 @@ class CodeRoundsScreen(TableScreen, LiveScreen):
         self.put("caption", _caption_text(data.report))
         if before is None or before.shown != data.shown or before.report != data.report:
             read = partial(_read_problems, self.project, data.shown)
-            self.list_items(_PROBLEMS, data.problems, read, lambda one: one.question)
+            self.table.set_source(FixedSource(_PROBLEMS, data.problems, read, lambda one: one.question))
             if self._question is not None:
                 self.table.jump_to_id(self._question)
                 self._question = None

@@ -18,7 +18,7 @@ from workbench.app.tui.kit.choices import index_of
 from workbench.app.tui.kit.pass_view import (
     RAISED,
     WORDS,
-    NumberedCode,
+    Line,
     code_title,
     failing_tests,
     numbered,
@@ -36,6 +36,7 @@ from workbench.coding.matrix import solution_code
 from workbench.core.code import counted
 from workbench.core.project import Project
 from workbench.core.selection import Condition
+from workbench.core.text.code import code_lines
 from workbench.core.text.document import Span
 from workbench.data.records import MatrixSolution, PassMatrix, SolutionCode
 from workbench.measuring.browsing import reveal
@@ -44,7 +45,7 @@ from workbench.measuring.browsing import reveal
 class ReadCode(NamedTuple):
     completion: int
     code: SolutionCode
-    lines: NumberedCode
+    lines: Sequence[Line]
 
 
 class CodeSolutionScreen(WorkbenchScreen):
@@ -186,7 +187,7 @@ class CodeSolutionScreen(WorkbenchScreen):
         reader = self.query_one("#code-solution-code", Reader)
         if self._code is None or not reader.wrap_width:
             return
-        reader.show(self._code.lines.text(reader.wrap_width, self._line))
+        reader.show(numbered(self._code.lines, reader.wrap_width, self._line))
         if self._line is not None:
             self.call_after_refresh(reader.jump, RAISED)
         else:
@@ -229,4 +230,4 @@ class CodeSolutionScreen(WorkbenchScreen):
 def _read(project: Project, matrix: PassMatrix, completion: int, also: Collection[str]) -> ReadCode:
     reveal(project, completion, also)
     code = solution_code(project, matrix, completion)
-    return ReadCode(completion, code, numbered(code, matrix.problem.language))
+    return ReadCode(completion, code, list(code_lines(code.source.rstrip("\n"), matrix.problem.language)))

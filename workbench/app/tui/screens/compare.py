@@ -13,12 +13,13 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
-from workbench.app.tui.figure_screen import FigureQuery, FigureScreen, counting
+from workbench.app.tui.figure_screen import BreakdownScreen, FigureQuery, counting
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.accuracy_view import PROTOCOLS, WORDS, group_name
 from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.choices import PickMenu, choose, following
 from workbench.app.tui.kit.columns import verdict_cell
+from workbench.app.tui.kit.sources import FixedSource
 from workbench.app.tui.sharing import share
 from workbench.app.tui.table_screen import TableScreen
 from workbench.core.selection import Condition
@@ -122,7 +123,7 @@ class Pair(FigureQuery, frozen=True, kw_only=True):
     conditions: tuple[Condition, ...] = ()
 
 
-class CompareScreen(TableScreen, FigureScreen):
+class CompareScreen(TableScreen, BreakdownScreen):
     """The paired table, the metrics and a sentence; below them, the items of one cell of that table, or wins and losses
     by group.
 
@@ -178,8 +179,6 @@ class CompareScreen(TableScreen, FigureScreen):
     def on_mount(self) -> None:
         if self.asked is None:
             self.in_background(partial(comparable, self.project), self._start_with, group="compare", stops=True)
-        else:
-            self.count(self.asked)
 
     def _start_with(self, names: tuple[str, ...]) -> None:
         self.verifiers = names
@@ -222,7 +221,8 @@ class CompareScreen(TableScreen, FigureScreen):
         if self.shown == "groups":
             self.table.show_table(groups_table(report, in_points=True))
         else:
-            self.list_items(ITEM_COLUMNS, self.found.ids[self.shown], self.found.rows, lambda row: row.item.id)
+            items = self.found.ids[self.shown]
+            self.table.set_source(FixedSource(ITEM_COLUMNS, items, self.found.rows, lambda row: row.item.id))
 
     @property
     def item_here(self) -> int | None:
@@ -263,7 +263,7 @@ class CompareScreen(TableScreen, FigureScreen):
             self.shown = "groups"
             self.fill()
         else:
-            self.change(by=following(self.asked.by, self.groups_of_items))
+            self.change(by=following(self.asked.by, tuple(by for by in self.groups if by != "reason")))
 
     # -- what is compared --------------------------------------------------------------------------
 

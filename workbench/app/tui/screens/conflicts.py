@@ -14,6 +14,7 @@ from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.card_texts import conflict_subject, kind_words, retraction_message, side_words
 from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
+from workbench.app.tui.kit.sources import FixedSource
 from workbench.app.tui.kit.title_bar import verdict_words
 from workbench.app.tui.kit.type_picker import TypePicker
 from workbench.app.tui.person import PersonListScreen, person_action
@@ -140,8 +141,8 @@ class ConflictClassScreen(TableScreen):
             self._show_caption()
             return
         self._selected &= opened.cases.keys()
-        read = partial(self._session.rows, opened)
-        self.list_items(self._columns(opened), array("q", opened.cases), read, lambda row: row.subject)
+        order, read = array("q", opened.cases), partial(self._session.rows, opened)
+        self.table.set_source(FixedSource(self._columns(opened), order, read, lambda row: row.subject))
         self.table.focus()
         self._show_caption()
 

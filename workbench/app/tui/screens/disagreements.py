@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import ClassVar
 
+from rich.cells import cell_len
 from textual.events import Resize
 
 from workbench.app.tui.figure_screen import FigureScreen
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit import queue_view as view
-from workbench.app.tui.kit.cells import printable
+from workbench.app.tui.kit.cells import fit, printable
 from workbench.app.tui.kit.choices import ChoiceMenu, ManyMenu, choose, following
 from workbench.app.tui.kit.item_panes import DECIDED, View, against_gold
 from workbench.app.tui.kit.queue_view import Count, QueueListing, QueueRequest, count_queues, progress, read
+from workbench.app.tui.kit.sources import FixedSource
 from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar
-from workbench.app.tui.review_desk import ReviewDecision, ReviewDesk, retraction_text
+from workbench.app.tui.review_desk import Decision, ReviewDesk, retraction_text
 from workbench.app.tui.screens.item import ItemScreen
 from workbench.app.tui.table_screen import FilterScreen
 from workbench.core.label import coordinator_name
@@ -25,6 +27,9 @@ from workbench.data.records import ItemDetail, ItemVerdict
 from workbench.measuring.judged import everybody
 from workbench.measuring.records.review import QUEUES, Disagreement, Queue
 from workbench.measuring.reviewing.queues import ReviewQueue
+
+_FILTER = 32
+"""Maximum width, in cells, of the filter text in the title line."""
 
 
 class DisagreementsScreen(FilterScreen, FigureScreen):
@@ -63,20 +68,16 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
         self.found: QueueListing | None = None
         self.reasons = False
         self._detailed: Sequence[Disagreement] = ()
-        self._desk: ReviewDesk | None = None
         self._opened: ReviewItemScreen | None = None
         self._undoing = False
         self._takes_any = asked is None
 
-    @property
+    @cached_property
     def desk(self) -> ReviewDesk:
-        if self._desk is None:
-            self._desk = ReviewDesk(self.project, coordinator_name())
-        return self._desk
+        return ReviewDesk(self.project, coordinator_name())
 
     def on_mount(self) -> None:
         self.watch(self.table, "position", self._update_title, init=False)
-        self.change()
 
     def on_resize(self, event: Resize) -> None:
         if self._detailed:
@@ -109,21 +110,18 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
     def _list(self, found: QueueListing) -> None:
         names, wide = found.queue.verifiers, self.wide
         columns = view.columns(names, wide=wide)
-        self.list_items(columns, found.order, found.queue.answered_rows, lambda row: row.item.id)
+        self.table.set_source(FixedSource(columns, found.order, found.queue.answered_rows, lambda row: row.item.id))
         instead = found.instead_of(self.table.selected_id or 0)
         if instead is not None:
             self.table.jump_to_id(instead)
-        self._show_caption(found.queue.text if self.reasons else "")
+        self._show_caption()
         if not found.order:
             self._show_detail([])
-
-    def _show_caption(self, text: str) -> None:
-        self.put("text", view.head(self.asked.queue, text))
 
     def show_failure(self, error: Exception) -> None:
         self.found = None
         self.table.show_records(view.columns((), wide=self.wide), ())
-        self._show_caption(str(error))
+        self.put("text", view.head(self.asked.queue, str(error)))
         self._show_detail([])
         self._update_title()
 
@@ -135,8 +133,7 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
             self.table.jump_to_id(self._opened.completion)
             self._opened = None
 
-    def action_again(self) -> None:
-        self.change()
+    action_again = FigureScreen.action_reload
 
     # -- which queue -------------------------------------------------------------------------------
 
@@ -201,9 +198,12 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
 
     def action_reasons(self) -> None:
         self.reasons = not self.reasons
-        if self.found is not None:
-            self._show_caption(self.found.queue.text if self.reasons else "")
+        self._show_caption()
         self._show_detail(self._detailed)
+
+    def _show_caption(self) -> None:
+        if self.found is not None:
+            self.put("text", view.head(self.asked.queue, self.found.queue.text if self.reasons else ""))
 
     def opened(self, row: int) -> None:
         if self.found is not None:
@@ -236,11 +236,11 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
             work = partial(self.desk.take_back, item)
             self.in_background(work, self._show_retraction, failed=lambda _: ready(), group="queue-undo")
 
-    def _show_retraction(self, decision: ReviewDecision | None) -> None:
+    def _show_retraction(self, decision: Decision) -> None:
         self._undoing = False
         self.notify(printable(retraction_text(decision)), markup=False)
-        if decision is not None:
-            self.table.jump_to_id(decision.completion)
+        if decision:
+            self.table.jump_to_id(decision[0].completion)
             self.action_again()
 
     def _update_title(self) -> None:
@@ -254,7 +254,7 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
             RemarkPiece(f"row {self.table.position}", 4),
             RemarkPiece("reviewed hidden" if wanted.hidden else "", 2),
             RemarkPiece(f"{len(found.order):,} where {printable(wanted.against)} disagrees" if wanted.against else ""),
-            self.filter_piece,
+            RemarkPiece(fit(self.filter_text, min(cell_len(printable(self.filter_text)), _FILTER)), 1),
             RemarkPiece(participants if wanted.verifiers else "", 2),
             RemarkPiece(f"gold {wanted.gold}" if wanted.gold != "final" else "", 3),
         ]
@@ -303,11 +303,11 @@ class ReviewItemScreen(ItemScreen):
         done = progress(len(self.desk.reviewed), len(self._queue))
         return [RemarkPiece(done), RemarkPiece(self._queue.name, 3), *super().title_parts(item)]
 
-    def after_review(self, decision: ReviewDecision) -> None:
+    def after_review(self, completion: int) -> None:
         place = self.desk.next_open(-1 if self._index is None else self._index)
         if place is None:
             self.notify("Every item of this queue is reviewed.", title="Done", markup=False)
-            self.after_decision(decision.completion)
+            self.after_decision(completion)
         else:
             self._index = place
             self._open_item(self._neighbours[place])

@@ -71,8 +71,8 @@ class ReplayScreen(VerbFormScreen):
 
     def _show_served(self) -> None:
         lines = [
-            f"● {one.url}  {counted(one.replies, 'recording')} of {one.file.name}, model {', '.join(one.models)}"
-            for one in self.workbench.replays
+            f"● {ready.base_url}  {counted(ready.replies, 'recording')} of {file.name}, model {', '.join(ready.models)}"
+            for file, _, ready in self.workbench.replays
         ]
         text = "\n".join(map(printable, lines)) if lines else "Nothing is served now."
         self.query_one("#replay-served", Static).update(Content(text))
@@ -95,10 +95,8 @@ class ReplayScreen(VerbFormScreen):
 
     def _served(self, server: ReplayServer) -> None:
         self._show_served()
-        if server.refused:
-            left_out = (
-                f"{counted(server.refused, 'line')} of {server.file.name} left out: they are not recorded replies."
-            )
+        if refused := server.told.refused:
+            left_out = f"{counted(refused, 'line')} of {server.file.name} left out: they are not recorded replies."
             self.notify(printable(left_out), severity="warning", markup=False)
         if self._then is not None and self.is_current:
             self.app.pop_screen()

@@ -39,6 +39,8 @@ from workbench.tables.document import Tone
 from workbench.tables.table import Column, Columns, column, text, word
 
 _BAR = 14
+_COUNTED = ("done", "verdicts", "reasons", "failures", "untested")
+"""Fields of a run that take long to count."""
 
 
 def run_columns(*, wide: bool) -> Columns[RunInfo]:
@@ -109,16 +111,8 @@ def duration(seconds: float) -> str:
 
 def with_counts(run: RunInfo, counted: Mapping[int, RunInfo]) -> RunInfo:
     """Return the run with its latest known counts by verdict and reason, and its progress when they were counted."""
-    if (known := counted.get(run.run)) is None:
-        return run
-    return structs.replace(
-        run,
-        done=known.done,
-        verdicts=known.verdicts,
-        reasons=known.reasons,
-        failures=known.failures,
-        untested=known.untested,
-    )
+    known = counted.get(run.run, run)
+    return structs.replace(run, **{name: getattr(known, name) for name in _COUNTED})
 
 
 def run_sentence(run: RunInfo) -> Content:
@@ -162,11 +156,8 @@ def reasons_text(run: RunInfo, limit: int) -> str:
 def _verdict_counts(run: RunInfo) -> list[tuple[str, str]]:
     if run.verdicts is None:
         return [("counting …", "$foreground-muted")]
-    parts = []
-    for outcome, count in run.verdicts.items():
-        mark, style = OUTCOME_MARKS[outcome]
-        parts.append((f"{mark} {count:,} {outcome}  ", f"$text-{style}"))
-    return parts
+    marked = ((outcome, count, *OUTCOME_MARKS[outcome]) for outcome, count in run.verdicts.items())
+    return [(f"{mark} {count:,} {outcome}  ", f"$text-{style}") for outcome, count, mark, style in marked]
 
 
 def _status_message(run: RunInfo) -> Content:
@@ -310,8 +301,7 @@ class RunsScreen(TableScreen, LiveScreen):
 
     def _describe(self) -> None:
         run = self.chosen
-        text = run_sentence(with_counts(run, self._counted)) if run else _NO_RUNS
-        self.put("run", text)
+        self.put("run", run_sentence(with_counts(run, self._counted)) if run else _NO_RUNS)
 
     @property
     def chosen(self) -> RunInfo | None:

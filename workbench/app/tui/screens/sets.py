@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import ClassVar, Final
 
 from textual.content import Content
-from textual.worker import Worker, WorkerState
 
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.cells import printable
@@ -23,8 +22,6 @@ from workbench.benchmarks.records import PUBLISHABLE, SetDetail, SetLine
 from workbench.core.selection import Condition
 from workbench.core.sets import SetKind
 from workbench.core.text.figures import counted
-
-_DETAIL = "sets-detail"
 
 
 class SetsScreen(TableScreen, LiveScreen):
@@ -77,9 +74,7 @@ class SetsScreen(TableScreen, LiveScreen):
     @property
     def chosen(self) -> SetLine | None:
         selected = self.table.selected_id
-        if not self.sets:
-            return None
-        return self.sets[-1 if selected is None else selected]
+        return self.sets[-1 if selected is None else selected] if self.sets else None
 
     def highlighted(self, row: int) -> None:
         self._read_detail()
@@ -89,11 +84,11 @@ class SetsScreen(TableScreen, LiveScreen):
         if line is None or self._reading_of == line.full_name or (self.detail and self.detail.set == line):
             return
         self._reading_of = line.full_name
-        self.in_background(partial(set_detail, self.project, line.full_name), self._show_detail, group=_DETAIL)
+        work = partial(set_detail, self.project, line.full_name)
+        self.in_background(work, self._show_detail, failed=self._leave_detail, group="sets-detail")
 
-    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
-        if event.worker.group == _DETAIL and event.state is WorkerState.ERROR:
-            self._reading_of = None
+    def _leave_detail(self, _: Exception) -> None:
+        self._reading_of = None
 
     def action_again(self) -> None:
         self.detail = self._reading_of = None
@@ -193,10 +188,6 @@ def _detail_text(found: SetDetail) -> Content:
     first, *others = set_text.detail_lines(found)
     short = [*set_text.shortfall_lines(found.report)]
     warned = [f"! {printable(line)}" for line in (*short, *set_text.changed_lines(found.changed))]
-    plain = _plain_lines(line.replace("\t", " · ") for line in others if line not in short)
+    plain = Content("\n".join(printable(line.replace("\t", " · ")) for line in others if line not in short).strip("\n"))
     parts = (Content.styled(printable(first), "bold"), Content.styled("\n".join(warned), "$text-warning"), plain)
     return Content("\n\n").join(part for part in parts if part)
-
-
-def _plain_lines(lines: Iterable[str]) -> Content:
-    return Content("\n".join(map(printable, lines)).strip("\n"))

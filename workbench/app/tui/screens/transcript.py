@@ -24,7 +24,6 @@ from workbench.app.tui.kit.table_messages import RowHighlighted, RowSelected
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screen import BREAKPOINTS, WorkbenchScreen
 from workbench.core.run import CallShown, RunInfo, Transcript, WrittenReply
-from workbench.core.text.document import RenderedText
 from workbench.core.text.figures import NONE, counted
 from workbench.measuring import browsing
 from workbench.runs import transcripts
@@ -64,17 +63,12 @@ class CallsScreen(FindingScreen):
         self.reader.focus()
 
     def show_call(self, row: int) -> None:
-        self.in_background(partial(self._text_of, row, raw=self._raw), self._show_text, group="call")
+        self.in_background(partial(self.call, row), partial(self._show_text, row), group="call")
 
-    def _text_of(self, row: int, *, raw: bool) -> tuple[str, RenderedText]:
-        call = self.call(row)
-        return self.title_of(row, call), call_text(call, raw=raw)
-
-    def _show_text(self, found: tuple[str, RenderedText]) -> None:
-        title, text = found
+    def _show_text(self, row: int, call: CallShown) -> None:
         reader = self.reader
-        reader.set_title(title)
-        reader.show(text)
+        reader.set_title(self.title_of(row, call))
+        reader.show(call_text(call, raw=self._raw))
         self.call_after_refresh(reader.jump, REPLY)
 
     def action_go(self, step: int) -> None:
@@ -125,12 +119,11 @@ class TranscriptScreen(CallsScreen):
 
     def on_mount(self) -> None:
         self.query_one(VirtualTable).focus()
-        work = partial(self._read_cases, self.run_number, self.item, self.workbench.names_worked_under)
-        self.in_background(work, self._fill, group="transcript")
+        self.in_background(self._read_calls, self._fill, group="transcript")
 
-    def _read_cases(self, run: int, item: int, names: tuple[str, ...]) -> Transcript:
-        found = transcripts.transcript(self.project, run, item)
-        browsing.reveal_shown_to(self.project, found.verifier, names)
+    def _read_calls(self) -> Transcript:
+        found = transcripts.transcript(self.project, self.run_number, self.item)
+        browsing.reveal_shown_to(self.project, found.verifier, self.workbench.names_worked_under)
         return found
 
     def _fill(self, found: Transcript) -> None:
@@ -220,9 +213,10 @@ class WrittenScreen(CallsScreen):
 
     def on_mount(self) -> None:
         self.query_one(VirtualTable).focus()
-        self.in_background(partial(self._read_cases, self.run_number), self._fill, group="transcript")
+        self.in_background(self._read_calls, self._fill, group="transcript")
 
-    def _read_cases(self, run: int) -> tuple[RunInfo, list[WrittenReply]]:
+    def _read_calls(self) -> tuple[RunInfo, list[WrittenReply]]:
+        run = self.run_number
         return run_info_without_counts(self.project, run), transcripts.written_list(self.project, run)
 
     def _fill(self, found: tuple[RunInfo, list[WrittenReply]]) -> None:
@@ -297,9 +291,9 @@ class SearchTreeScreen(WorkbenchScreen):
 
     def on_mount(self) -> None:
         self.query_one(Tree).focus()
-        self.in_background(partial(self._read_cases), self._fill, group="search")
+        self.in_background(self._read_search, self._fill, group="search")
 
-    def _read_cases(self) -> tuple[str, TreeSearch | None]:
+    def _read_search(self) -> tuple[str, TreeSearch | None]:
         found = transcript(self.project, self.run_number, self.item)
         return f"{found.verifier}, run {found.run} · {found.completion_id}", search_of(found)
 

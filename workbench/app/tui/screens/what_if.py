@@ -19,6 +19,7 @@ from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.choices import ChoiceMenu, choose
 from workbench.app.tui.kit.option_field import OptionField, field_of
+from workbench.app.tui.kit.sources import FixedSource
 from workbench.app.tui.kit.title_bar import verdict_words
 from workbench.app.tui.screens.template import TemplateScreen
 from workbench.app.tui.sharing import share
@@ -198,7 +199,7 @@ class WhatIfScreen(TableScreen, FormScreen):
         report = found.report
         said = filter(None, (sentence(report), type_words(report), *coverage_words(report)))
         self.put("said", Content("\n".join(map(printable, said))))
-        self.list_items(FLIPPED, array("q", found.ids), found.rows, lambda row: row.id)
+        self.table.set_source(FixedSource(FLIPPED, array("q", found.ids), found.rows, lambda row: row.id))
         self._update_title()
         if found.report.needed is not None:
             self._load_candidates(found)

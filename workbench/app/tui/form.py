@@ -16,7 +16,6 @@ from textual.widgets import Input, Static
 
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.cells import printable
-from workbench.app.tui.kit.choices import Choice
 from workbench.app.tui.kit.option_field import OptionField
 from workbench.app.tui.kit.path_suggester import PathSuggester, ambiguous_name_message, possible_names
 from workbench.app.tui.kit.reader import Reader
@@ -49,9 +48,8 @@ class FormField(Struct, frozen=True, kw_only=True):
 
 
 def option_field(field: FormField) -> OptionField:
-    choices = [Choice(name, ": ".join(filter(None, (name or "none", about)))) for name, about in field.choices.items()]
     suggester = PathSuggester() if field.is_path else None
-    return OptionField(field.name, field.about, choices, field.value, several=field.several, suggester=suggester)
+    return OptionField(field.name, field.about, field.choices, field.value, several=field.several, suggester=suggester)
 
 
 class FormScreen(WorkbenchScreen):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -123,16 +122,13 @@ class PersonScreen(WorkbenchScreen):
             self.notify("No one else has work here.", markup=False)
             return
         about = [_THIRD] if fresh and not found else []
+        people = []
+        for one in found:
+            work = f"{printable(one.name)}  {_work_text(self.ROLE, one)}"
+            people.append(Choice(one.name, work, str(one.place) if one.place < 10 else ""))
         menu = PeopleMenu(
             _QUESTIONS[self.ROLE],
-            [
-                Choice(
-                    offer.name,
-                    f"{printable(offer.name)}  {_work_text(self.ROLE, offer)}",
-                    str(offer.place) if offer.place < 10 else "",
-                )
-                for offer in found
-            ],
+            people,
             chosen=None if present is None else (present,),
             about=" ".join([*about, *filter(None, [_SIGHTED.get(self.ROLE)])]),
             fresh=fresh,
@@ -149,25 +145,24 @@ class PersonScreen(WorkbenchScreen):
             add_annotators(self.project, [name])
 
     def _use_typed_name(self, present: str | None, name: str | None) -> None:
-        if name is None:
-            self._work_under(present, None)
-        else:
-            go_on = partial(self._work_under, present, name)
-            join = partial(self.in_background, partial(self._add_person, name), lambda _: go_on(), group="people")
-            self._confirm_new_name(name, join, partial(self._load_candidates, asked=present is not None))
-
-    def _confirm_new_name(self, name: str, go_on: Callable[[], object], leave: Callable[[], object]) -> None:
         from workbench.labelling.people import is_known
 
-        if is_known(self.project, name):
-            go_on()
+        if name is None:
+            self._work_under(present, None)
             return
-        text = f"{printable(name)} is new here. Yes adds them to the people of this project."
 
         def answered(yes: bool | None) -> None:
-            (go_on if yes else leave)()
+            if yes:
+                go_on = partial(self._work_under, present, name)
+                self.in_background(partial(self._add_person, name), lambda _: go_on(), group="people")
+            else:
+                self._load_candidates(asked=present is not None)
 
-        self.app.push_screen(ConfirmScreen(f"Add {printable(name)}?", text), answered)
+        if is_known(self.project, name):
+            answered(True)
+        else:
+            text = f"{printable(name)} is new here. Yes adds them to the people of this project."
+            self.app.push_screen(ConfirmScreen(f"Add {printable(name)}?", text), answered)
 
     def _work_under(self, present: str | None, name: str | None) -> None:
         if name is None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from textual import on
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
 LOG = logging.getLogger("workbench.tui")
 Result = TypeVar("Result")
 
+_STYLES = Path(__file__).with_name("screens")
 SHORT = 24
 """Screen lines below which the focused pane gets most of the space."""
 BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (100, "-wide")]
@@ -57,8 +60,9 @@ class Done(Message):
 class WorkbenchScreen(Screen[None]):
     """Base class of all screens.
 
-    ``ACTIONS`` declares the screen's actions. Slow work goes through ``in_background``: it runs in a thread, never
-    touches a widget, and hands its result back as a message. A failure becomes a notice and a line in the log.
+    ``ACTIONS`` declares the screen's actions. Styles are in ``screens``, in a file named like the class: those of
+    ``AddJudgeScreen`` in ``add_judge.tcss``. Slow work goes through ``in_background``: it runs in a thread, never touches
+    a widget, and hands its result back as a message. A failure becomes a notice and a line in the log.
     """
 
     ACTIONS: ClassVar[tuple[Action, ...]] = ()
@@ -72,6 +76,9 @@ class WorkbenchScreen(Screen[None]):
     """Whether the screen was opened by name: the path in its title then leaves out the screens below it."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
+        name = re.sub("(?<!^)(?=[A-Z])", "_", cls.__name__.removesuffix("Screen")).lower()
+        if (styles := _STYLES / f"{name}.tcss").is_file():
+            cls.CSS_PATH = str(styles)
         if "ACTIONS" in cls.__dict__:
             own: list[Binding] = bindings(cls.ACTIONS)
             cls.BINDINGS = [*cls.__dict__.get("BINDINGS", []), *own]

@@ -59,26 +59,22 @@ def share(
         record: Returns the data for JSON; called in a thread.
         further: Menu text -> further export.
     """
-    writers: dict[str, tuple[str, Callable[[], str]]] = {"json": (".json", lambda: json_text(record()))}
-    writers |= {kind: (SUFFIXES[kind], partial(text, TableForm(format=kind))) for kind in _NAMES}
-
-    def written(where: str) -> None:
-        screen.notify(where, title="Written", markup=False)
 
     def save(suffix: str, make: Callable[[], str]) -> None:
-        path = screen.project.path
-        _run_in_background(screen, lambda: str(write_next_to(path, name, suffix, make()).absolute()), written)
+        path, written = screen.project.path, partial(screen.notify, title="Written", markup=False)
+        work = partial(write_next_to, path, name, suffix)
+        _run_in_background(screen, lambda: work(make()), lambda found: written(str(found.absolute())))
 
-    every: dict[str, str] = {str(kind): words for kind, words in _NAMES.items()} | {"json": "JSON"}
-    copies: dict[str, Callable[[], object]] = {
-        f"Copy as {words}": partial(copy_text, screen, writers[kind][1]) for kind, words in every.items()
+    writers: dict[str, tuple[str, Callable[[], str]]] = {
+        words: (SUFFIXES[kind], partial(text, TableForm(format=kind))) for kind, words in _NAMES.items()
     }
-    acts: dict[str, Callable[[], object]] = {
-        f"Save as {words}, next to the database": partial(save, *writers[kind]) for kind, words in every.items()
-    }
-    acts |= further
-    acts |= copies
-    offered = copies if screen.app.is_web else acts
+    writers["JSON"] = ".json", lambda: json_text(record())
+    copies: dict[str, Callable[[], object]] = {}
+    saves: dict[str, Callable[[], object]] = {}
+    for words, (suffix, make) in writers.items():
+        saves[f"Save as {words}, next to the database"] = partial(save, suffix, make)
+        copies[f"Copy as {words}"] = partial(copy_text, screen, make)
+    offered = copies if screen.app.is_web else {**saves, **further, **copies}
     menu = ChoiceMenu("The table as text", [Choice(act, words) for words, act in offered.items()])
     choose(screen, menu, lambda act: act())
 

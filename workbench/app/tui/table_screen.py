@@ -116,9 +116,6 @@ class TableScreen(WorkbenchScreen):
     def _text_widgets(self, names: Sequence[str]) -> Iterator[Static]:
         return (Static(id=f"{self.PREFIX}-{name}", markup=False) for name in names)
 
-    def on_mount(self) -> None:
-        self.table.focus()
-
     @property
     def table(self) -> VirtualTable:
         return self.query_one(VirtualTable)

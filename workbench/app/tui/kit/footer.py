@@ -8,7 +8,6 @@ from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
 from textual import events
-from textual.dom import DOMNode
 from textual.reactive import reactive
 from textual.screen import Screen
 from textual.widget import Widget
@@ -85,7 +84,8 @@ class Footer(Widget, can_focus=False):
             return  # its screen has been left
         by_action: dict[str, FooterKey] = {}
         palette: list[FooterKey] = []
-        active = sorted(self.screen.active_bindings.values(), key=lambda one: self._node_rank(one.node))
+        ranks = {self.screen: 0, self.app: 2}  # a widget's own keys are between
+        active = sorted(self.screen.active_bindings.values(), key=lambda one: ranks.get(one.node, 1))
         for _, binding, enabled, _ in active:
             found = FooterKey(binding.key, self.app.get_key_display(binding), binding.description, enabled)
             if binding.id == "app.palette":
@@ -93,9 +93,6 @@ class Footer(Widget, can_focus=False):
             elif binding.show:
                 by_action.setdefault(binding.action, found)
         self.keys = (*by_action.values(), *(palette if self._show_command_palette else ()))
-
-    def _node_rank(self, node: DOMNode) -> int:
-        return 0 if node is self.screen else 2 if node is self.app else 1
 
     @property
     def shown(self) -> list[tuple[int, FooterKey]]:

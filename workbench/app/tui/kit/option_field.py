@@ -18,7 +18,6 @@ from textual.events import Key
 from textual.message import Message
 from textual.reactive import reactive
 from textual.suggester import Suggester
-from textual.widget import Widget
 from textual.widgets import Collapsible, Input, Static
 from textual.widgets.collapsible import CollapsibleTitle
 from textual.widgets.input import Selection
@@ -145,12 +144,13 @@ class OptionField(Vertical):
     Args:
         name: The option's name.
         about: Its purpose.
-        choices: Its possible values; empty if the value is typed.
+        choices: Its possible values -> their meanings; empty if the value is typed.
         value: Its initial value.
         several: Whether several choices can be selected; `value` separates them by spaces.
         suggester: Completes the typed text when the right arrow is pressed.
 
     Attributes:
+        line: The widget that holds the value.
         wrong: The error that is shown; empty if there is none.
     """
 
@@ -184,7 +184,7 @@ class OptionField(Vertical):
         self,
         name: str,
         about: str,
-        choices: Sequence[Choice[str]] = (),
+        choices: Mapping[str, str] = {},
         value: str = DEFAULT,
         *,
         several: bool = False,
@@ -194,13 +194,14 @@ class OptionField(Vertical):
         self.option = name
         self.wrong = ""
         self._about = about
-        self._line: Chooser | Input
+        self.line: Chooser | Input
         if several:
-            self._line = PickMany(name, [choice.value for choice in choices])
+            self.line = PickMany(name, list(choices))
         elif choices:
-            self._line = Pick(name, choices)
+            texts = (": ".join(filter(None, one)) or "none" for one in choices.items())
+            self.line = Pick(name, list(map(Choice, choices, texts)))
         else:
-            self._line = Line(
+            self.line = Line(
                 value,
                 placeholder="not set",
                 compact=True,
@@ -209,26 +210,22 @@ class OptionField(Vertical):
                 suggester=suggester,
             )
         if choices and value:
-            self._line.value = value
+            self.line.value = value
 
     def compose(self) -> ComposeResult:
         with Horizontal():
             yield Static(Content(printable(self.option)), classes="name")
-            yield self._line
+            yield self.line
         yield Static(Content(printable(self._about)), classes="about")
-
-    @property
-    def line(self) -> Widget:
-        return self._line
 
     @property
     def value(self) -> str:
         """Return the typed value, stripped; "" if there is none."""
-        return self._line.value.strip()
+        return self.line.value.strip()
 
     @value.setter
     def value(self, value: str) -> None:
-        self._line.value = value
+        self.line.value = value
 
     def action_go(self, step: int) -> None:
         fields = [field for field in self.screen.query(OptionField) if field.display]
@@ -237,20 +234,20 @@ class OptionField(Vertical):
             fields[to].line.focus()
 
     def withhold(self, names: Mapping[str, str]) -> None:
-        if isinstance(self._line, PickMany):
-            self._line.withheld = names
+        if isinstance(self.line, PickMany):
+            self.line.withheld = names
 
     def hint(self, text: str) -> None:
-        if isinstance(self._line, Input):
-            self._line.placeholder = text
+        if isinstance(self.line, Input):
+            self.line.placeholder = text
 
     def select(self) -> None:
-        if isinstance(self._line, Input):
-            self._line.selection = Selection(0, len(self._line.value))
+        if isinstance(self.line, Input):
+            self.line.selection = Selection(0, len(self.line.value))
 
     def clear(self) -> None:
-        with self._line.prevent(Input.Changed, Chooser.Changed):
-            self._line.value = DEFAULT
+        with self.line.prevent(Input.Changed, Chooser.Changed):
+            self.line.value = DEFAULT
 
     def complain(self, text: str) -> None:
         if text != self.wrong:
@@ -272,9 +269,6 @@ class OptionField(Vertical):
 
 
 # -- Options that belong together, under a heading that folds them.
-
-
-_NOT_GIVEN = Choice(DEFAULT, "default")
 
 
 class OptionSection(Collapsible):
@@ -322,7 +316,5 @@ class OptionSection(Collapsible):
 
 
 def field_of(option: FormOption, value: str) -> OptionField:
-    choices = [Choice(name, f"{name}: {about}" if about else name) for name, about in option.choices.items()]
-    if choices and not option.required:
-        choices.insert(0, _NOT_GIVEN)
-    return OptionField(option.name, option.about, choices, value)
+    default = {DEFAULT: "default"} if option.choices and not option.required else {}
+    return OptionField(option.name, option.about, {**default, **option.choices}, value)

@@ -111,7 +111,6 @@ class AccuracyScreen(BreakdownScreen):
         lower: What is shown below the matrix.
     """
 
-    CSS_PATH = "accuracy.tcss"
     TITLE_TEXT = "Accuracy"
     WORDS = view.WORDS
     LOOK_S: ClassVar[float | None] = 1.0
@@ -162,7 +161,6 @@ class AccuracyScreen(BreakdownScreen):
 
     def on_mount(self) -> None:
         self.query_one("#accuracy-notes").display = False
-        self.query_one(Matrix).focus()
 
     # -- reading -----------------------------------------------------------------------------------
 

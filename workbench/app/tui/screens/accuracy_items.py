@@ -64,7 +64,6 @@ class AccuracyItemsScreen(TableScreen):
         words: Description of the group of items, for the title.
     """
 
-    CSS_PATH = "accuracy_items.tcss"
     TITLE_TEXT = "Items of a cell"
     PREFIX, ABOVE, PALETTE, ITEMS = "accuracy-items", ("counts",), True, True
     ACTIONS: ClassVar[tuple[Action, ...]] = (

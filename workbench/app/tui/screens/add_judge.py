@@ -14,7 +14,6 @@ from textual.containers import Vertical
 from workbench.app.tui.form import FindingScreen, finding_actions
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.cells import printable
-from workbench.app.tui.kit.choices import Choice
 from workbench.app.tui.kit.evidence import REQUEST, planned_text
 from workbench.app.tui.kit.option_field import OptionField
 from workbench.app.tui.kit.prompt_line import PromptLine
@@ -51,20 +50,17 @@ class PreviewScreen(FindingScreen):
         self, look: Callable[[str | None], list[PreviewedCall]], calls: list[PreviewedCall], item: str = ""
     ) -> None:
         super().__init__()
-        self._check_changes = look
-        self._calls = calls
-        self._decidable_item = item
+        self._look, self._calls, self._item = look, calls, item
         self._raw = False
 
     def content(self) -> ComposeResult:
         yield Reader(id="preview-text")
 
     def on_mount(self) -> None:
-        self.reader.focus()
         self._show()
 
     def _show(self) -> None:
-        item = printable(self._decidable_item) or "the first item"
+        item = printable(self._item) or "the first item"
         self.say(f"{item} · {counted(len(self._calls), 'call')}, one per step · nothing is sent")
         self.reader.set_title("to the byte" if self._raw else "as text")
         self.reader.show(planned_text(self._calls, raw=self._raw))
@@ -77,14 +73,14 @@ class PreviewScreen(FindingScreen):
         self._show()
 
     def action_item(self) -> None:
-        self.app.push_screen(PromptLine("id of the item", self._decidable_item, entered=self._read_item))
+        self.app.push_screen(PromptLine("id of the item", self._item, entered=self._read_item))
 
     def _read_item(self, text: str) -> bool:
-        self.in_background(partial(self._check_changes, text or None), partial(self._read_cases, text), group="preview")
+        self.in_background(partial(self._look, text or None), partial(self._show_item, text), group="preview")
         return False
 
-    def _read_cases(self, item: str, calls: list[PreviewedCall]) -> None:
-        self._decidable_item, self._calls = item, calls
+    def _show_item(self, item: str, calls: list[PreviewedCall]) -> None:
+        self._item, self._calls = item, calls
         if self.open_line is not None:
             self.open_line.dismiss(item)
         self._show()
@@ -126,7 +122,6 @@ _KIND_ABOUT = "a judge that returns a verdict, a model that returns a score …"
 class AddJudgeScreen(ServerTestScreen):
     """One field per option, in sections; errors are shown at their field."""
 
-    CSS_PATH = "add_judge.tcss"
     TITLE_TEXT = "Add a judge"
     SECTIONS = "judge-sections"
     REMARK, FORM = "the key itself is never asked for, only the variable that holds it", "judge-form"
@@ -158,7 +153,7 @@ class AddJudgeScreen(ServerTestScreen):
         if not forms:
             self.complain("No kind of verifier that uses a server is installed.")
             return
-        kinds = [Choice(form.kind, f"{form.kind}: {form.description}") for form in forms]
+        kinds = {form.kind: form.description for form in forms}
         self.query_one("#judge-kind").mount(OptionField(_KIND, _KIND_ABOUT, kinds))
         self.show_sections(forms[0].sections, self.values())
 
@@ -166,10 +161,6 @@ class AddJudgeScreen(ServerTestScreen):
     def kind(self) -> str | None:
         """Return the kind of verifier; None until the kinds are known."""
         return self.typed(_KIND) or None
-
-    @property
-    def typed_name(self) -> str:
-        return self.typed(_NAME)
 
     @on(OptionField.Changed)
     def _changed(self, event: OptionField.Changed) -> None:
@@ -187,17 +178,17 @@ class AddJudgeScreen(ServerTestScreen):
 
     def action_save(self) -> None:
         if (kind := self.kind) is not None:
-            work = partial(configuring.save, self.project, self.typed_name, kind, self.filled_in())
+            work = partial(configuring.save, self.project, self.typed(_NAME), kind, self.filled_in())
             self.in_background(work, self._saved, group="judge")
 
     def _saved(self, path: Path) -> None:
-        name = self.typed_name
+        name = self.typed(_NAME)
         self.notify(f"Saved to {path}.", title=f"{printable(name)} saved", markup=False)
         self.app.pop_screen()
         self.workbench.action_start_verifier(name)
 
     def action_close(self) -> None:
-        if self.typed_name or self.values():
+        if self.typed(_NAME) or self.values():
             confirm(self, "Leave without saving?", "What you have typed is lost.", self.app.pop_screen)
         else:
             self.app.pop_screen()

@@ -272,7 +272,6 @@ class ConflictFeed:
 class AdjudicateScreen(JudgingScreen[ConflictCase]):
     """One conflict at a time; verdicts of verifiers appear only after the decision."""
 
-    CSS_PATH = "adjudicate.tcss"
     TITLE_TEXT, PREFIX = "Adjudicate", "adjudicate"
     ACTIONS: ClassVar[tuple[Action, ...]] = ADJUDICATE_ACTIONS
     ROLE: ClassVar[Role] = "adjudicator"

@@ -67,7 +67,6 @@ class AgreementScreen(TableScreen, FigureScreen):
         place: Index of the shown table.
     """
 
-    CSS_PATH = "agreement.tcss"
     TITLE_TEXT = "Agreement"
     PREFIX, ABOVE, DETAIL, PANE, PALETTE = "agreement", ("head", "caption"), True, True, True
     ACTIONS: ClassVar[tuple[Action, ...]] = (
@@ -208,7 +207,6 @@ class AgreementItemsScreen(TableScreen):
         everything: Initially list all items, not only those on which the two disagree.
     """
 
-    CSS_PATH = "agreement_items.tcss"
     TITLE_TEXT = "Items of two people"
     PREFIX, ABOVE, PALETTE, ITEMS = "agreement-items", ("counts",), True, True
     ACTIONS: ClassVar[tuple[Action, ...]] = (

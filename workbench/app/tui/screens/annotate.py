@@ -179,7 +179,6 @@ PARTIAL_SCORES: dict[float, str] = {
 class AnnotateScreen(JudgingScreen[ShownCase]):
     """The labelling screen; it shows only question, reference and completion, no gold, labels or verdicts."""
 
-    CSS_PATH = "annotate.tcss"
     TITLE_TEXT, PREFIX = "Annotate", "annotate"
     ACTIONS: ClassVar[tuple[Action, ...]] = ANNOTATE_ACTIONS
     ROLE: ClassVar[Role] = "annotator"

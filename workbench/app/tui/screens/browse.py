@@ -110,7 +110,6 @@ class BrowseScreen(CatalogScreen, FilterScreen):
         conditions: Initial conditions on the items; without any, all items.
     """
 
-    CSS_PATH = "browse.tcss"
     TITLE_TEXT = "Browse"
     PREFIX, REST_S, KIND, ITEMS, WIDE = "browse", 0.1, ("item", "id"), True, 100
     SEARCH_HINT = "part of an id, question, reference or completion"

@@ -34,7 +34,6 @@ class CodeScreen(CatalogScreen, LiveScreen):
         runs: Runs that have outcomes.
     """
 
-    CSS_PATH = "code.tcss"
     TITLE_TEXT = "Code"
     WORDS = WORDS
     PREFIX, ABOVE, KIND, WIDE = "code", ("caption",), ("problem", "task id"), 100

@@ -76,7 +76,6 @@ class CodeDiffScreen(WorkbenchScreen):
         rows: The comparison; None until it has been loaded.
     """
 
-    CSS_PATH = "code_diff.tcss"
     TITLE_TEXT = "Diff"
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
     ACTIONS: ClassVar[tuple[Action, ...]] = (
@@ -104,7 +103,6 @@ class CodeDiffScreen(WorkbenchScreen):
         yield VirtualTable(id="code-diff-tests")
 
     def on_mount(self) -> None:
-        self.query_one(Reader).focus()
         self._read_lines()
 
     def _solution(self, completion: int) -> MatrixSolution:

@@ -70,7 +70,6 @@ class CodeProblemScreen(LiveScreen):
         comparing: Holds the solution that waits to be compared with another one.
     """
 
-    CSS_PATH = "code_problem.tcss"
     TITLE_TEXT = "Problem"
     WORDS = WORDS
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
@@ -128,9 +127,6 @@ class CodeProblemScreen(LiveScreen):
         with Container(id="code-problem-panes"):
             yield Reader(id="code-problem-test")
             yield Reader(id="code-problem-solution")
-
-    def on_mount(self) -> None:
-        self.query_one(PassGrid).focus()
 
     # -- reading -----------------------------------------------------------------------------------
 

@@ -58,7 +58,6 @@ class CodeRankingsScreen(WorkbenchScreen):
         k: Number of solutions per problem that the metrics use; None for all.
     """
 
-    CSS_PATH = "code_rankings.tcss"
     TITLE_TEXT = "Rankings"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("code-rankings.open", "enter", "open_solution", "Open", "Open the solution in the pass matrix."),

@@ -60,7 +60,6 @@ class CodeRoundsScreen(TableScreen, LiveScreen):
         found: The shown data; None until it has been loaded, or if there is none.
     """
 
-    CSS_PATH = "code_rounds.tcss"
     TITLE_TEXT = "Evolution"
     PREFIX, ABOVE = "code-rounds", ("caption",)
     ACTIONS: ClassVar[tuple[Action, ...]] = (

@@ -63,7 +63,6 @@ class CodeSolutionScreen(WorkbenchScreen):
         every: Whether every test is listed, not only those the solution fails.
     """
 
-    CSS_PATH = "code_solution.tcss"
     TITLE_TEXT = "Solution"
     WORDS = WORDS
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS

@@ -43,7 +43,6 @@ class CodeTestsScreen(TableScreen, LiveScreen):
         dataset: The data set whose tests are listed; None for all.
     """
 
-    CSS_PATH = "code_tests.tcss"
     TITLE_TEXT = "Tests"
     WORDS = WORDS
     PREFIX = "code-tests"

@@ -137,7 +137,6 @@ class CompareScreen(TableScreen, BreakdownScreen):
         report: Metrics of the comparison; None until loaded.
     """
 
-    CSS_PATH = "compare.tcss"
     TITLE_TEXT = "Compare"
     WORDS: ClassVar = {
         "right, wrong": "Right: the verdict equals gold. ✓ and ✗ are the verdicts of A, B and gold on a completion.",

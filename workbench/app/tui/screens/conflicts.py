@@ -93,7 +93,6 @@ class ConflictClassScreen(TableScreen):
         session: The conflicts that the person at work may resolve.
     """
 
-    CSS_PATH = "conflict_class.tcss"
     TITLE_TEXT = "Conflicts of a kind"
     PREFIX, DETAIL = "class", True
     EMPTY = "No conflict of this kind is left for you."

@@ -35,7 +35,6 @@ class CountsScreen(TableScreen):
         asked: The list and the column.
     """
 
-    CSS_PATH = "counts.tcss"
     TITLE_TEXT = "Counts"
     PREFIX, ABOVE = "counts", ("about",)
     EMPTY = "No rows are listed, so there is nothing to count."

@@ -39,7 +39,6 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
         asked: The initial queue and its settings; None for the queue of verifiers against gold.
     """
 
-    CSS_PATH = "disagreements.tcss"
     TITLE_TEXT = "Disagreements"
     WORDS: ClassVar = view.WORDS
     PREFIX, ABOVE, DETAIL, WIDE, ITEMS = "queue", ("text",), True, 110, True

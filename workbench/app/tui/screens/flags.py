@@ -33,7 +33,6 @@ _COLUMNS: Columns[Flag] = (
 class FlagsScreen(TableScreen, LiveScreen):
     """Flags contain no labels, verdicts or gold: showing them is not recorded as a reveal; opening an item is."""
 
-    CSS_PATH = "flags.tcss"
     TITLE_TEXT = "Flags"
     PREFIX, DETAIL = "flags", True
     EMPTY = "No flag waits for an answer. Annotators raise them; those that were answered can be listed, too."

@@ -94,9 +94,9 @@ class HomeScreen(LiveScreen):
         matters: Open tasks, in the order they are listed.
     """
 
-    CSS_PATH = "home.tcss"
     TITLE_TEXT, PALETTE = "Home", True
     LATE_REST = 10
+    AUTO_FOCUS = "#home-briefing"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         *(
             Action(f"home.{name}", "", f"app.open_screen('{name}')", one.title, f"Open {one.title}: {one.text}.", False)
@@ -139,9 +139,6 @@ class HomeScreen(LiveScreen):
                     with Vertical(id=f"home-{name}", classes="panel") as panel:
                         panel.border_title = title
                         yield Static("…", markup=False)
-
-    def on_mount(self) -> None:
-        self.query_one("#home-briefing").focus()
 
     def _title_text(self) -> str:
         name = self.workbench.annotator

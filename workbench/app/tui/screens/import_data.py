@@ -21,7 +21,7 @@ from textual.widgets import DirectoryTree, Static
 from workbench.app.tui.form import FormField, option_field
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.cells import printable
-from workbench.app.tui.kit.choices import Choice, choose
+from workbench.app.tui.kit.choices import choose
 from workbench.app.tui.kit.option_field import OptionField
 from workbench.app.tui.kit.path_suggester import ambiguous_name_message, possible_names
 from workbench.app.tui.screens.verb import VerbFormScreen
@@ -60,7 +60,6 @@ class ImportScreen(VerbFormScreen):
         report: The accepted and rejected rows with the current fields; None while unknown.
     """
 
-    CSS_PATH = "import_data.tcss"
     TITLE_TEXT, REMARK, FORM = "Import", "rows of CSV, TSV, XLSX, JSON, Parquet or logs", "import-fields"
     STOPPED = "Stopped. Stored rows stay; importing the file again continues."
     ACTIONS: ClassVar[tuple[Action, ...]] = (
@@ -197,11 +196,11 @@ class ImportScreen(VerbFormScreen):
         if not look.columns:
             return [dataset, *others.values()]
         asked = (*_FIRST, *(name for name in ITEM_FIELDS if name not in _FIRST))
-        columns = [Choice("", "–"), *(Choice(column, _with_values(look, column)) for column in look.columns)]
+        columns = {column: " · ".join(look.values.get(column, ())) for column in look.columns}
         found = {**look.like, **look.fields}
-        fields = [OptionField(name, "", columns, found.get(name, "")) for name in asked]
-        names = [Choice(column, _with_values(look, column)) for column in look.judging]
-        verdicts = OptionField(_VERDICTS, _OF_VERDICTS, names, shlex.join(look.verdicts), several=True)
+        fields = [OptionField(name, "", {"": "–", **columns}, found.get(name, "")) for name in asked]
+        judging = {column: columns[column] for column in look.judging}
+        verdicts = OptionField(_VERDICTS, _OF_VERDICTS, judging, shlex.join(look.verdicts), several=True)
         return [dataset, *fields, verdicts, *others.values()]
 
     # -- what would become of it -------------------------------------------------------------------
@@ -339,10 +338,6 @@ class ImportScreen(VerbFormScreen):
         title = f"Imported into {printable(report.dataset)}"
         self.notify(printable(counts_line(report, "imported")), title=title, markup=False, timeout=8)
         self.workbench.action_go_back()
-
-
-def _with_values(look: FirstLook, column: str) -> str:
-    return ": ".join(filter(None, (column, " · ".join(look.values.get(column, ())))))
 
 
 # -- What would be, and was, imported, in words.

@@ -81,7 +81,6 @@ class ItemScreen(Reviewing, FindingScreen):
         completion: Row id of the item now shown.
     """
 
-    CSS_PATH = "item.tcss"
     TITLE_TEXT = "Item"
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
     ACTIONS: ClassVar[tuple[Action, ...]] = ITEM_ACTIONS

@@ -32,7 +32,6 @@ class QuarantineScreen(TableScreen, LiveScreen):
         refused: The rejected rows, those of the newest import first.
     """
 
-    CSS_PATH = "quarantine.tcss"
     TITLE_TEXT = "Quarantine"
     PREFIX, DETAIL = "quarantine", True
     EMPTY = "Quarantine is empty: every row of every file was accepted."

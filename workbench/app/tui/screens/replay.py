@@ -43,7 +43,6 @@ class ReplayScreen(VerbFormScreen):
         port: The initial port.
     """
 
-    CSS_PATH = "replay.tcss"
     TITLE_TEXT, FORM = "Replay", "replay-form"
     REMARK = "recorded replies replace a model server; no model is called"
     ACTIONS: ClassVar[tuple[Action, ...]] = (

@@ -206,7 +206,6 @@ def run_details(run: RunInfo, costs: RunCosts, log: str) -> Content:
 class RunDetailScreen(LiveScreen):
     """The facts of one run, kept up to date while it is active."""
 
-    CSS_PATH = "run_detail.tcss"
     TITLE_TEXT, PALETTE = "Run", True
 
     def __init__(self, run: int) -> None:
@@ -248,7 +247,6 @@ class RunsScreen(TableScreen, LiveScreen):
         offer: The verifier to start and its options; None to ask for it.
     """
 
-    CSS_PATH = "runs.tcss"
     TITLE_TEXT = "Verifiers & runs"
     PREFIX, BELOW, WIDE = "runs", ("run",), 116
     LOOK_S: ClassVar[float] = 0.5

@@ -32,7 +32,6 @@ class SetsScreen(TableScreen, LiveScreen):
         detail: The set shown in full; None until loaded.
     """
 
-    CSS_PATH = "sets.tcss"
     TITLE_TEXT = "Sets"
     PREFIX, DETAIL, PANE, REST_S, WIDE = "sets", True, True, 0.1, 100
     ACTIONS: ClassVar[tuple[Action, ...]] = (

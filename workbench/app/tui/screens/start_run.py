@@ -14,7 +14,6 @@ from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from workbench.app.tui.form import FormField, option_field
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.cells import fit, printable
 from workbench.app.tui.kit.choices import Choice, PickMenu
@@ -125,7 +124,6 @@ class SetUpRunScreen(ServerTestScreen):
         filled: Initial values of the fields, by name.
     """
 
-    CSS_PATH = "set_up_run.tcss"
     TITLE_TEXT, FORM, SECTIONS = "Start a verifier", "set-up-run", "set-up-sections"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("set-up-run.start", "f4,ctrl+r", "start", "Start", "Judge all these items.", priority=True),
@@ -148,15 +146,15 @@ class SetUpRunScreen(ServerTestScreen):
 
     def fields(self) -> ComposeResult:
         about = "items to judge: conditions such as type=A state=final; empty: all"
-        yield option_field(FormField(name=_WHERE, about=about, value=self._filled.get(_WHERE, "")))
+        yield OptionField(_WHERE, about, value=self._filled.get(_WHERE, ""))
         if not self.chosen.is_configured:
             about = f"name of the verifier in tables; empty: {self.chosen.name}. Other options need another name"
-            yield option_field(FormField(name=_NAME, about=about, value=self._filled.get(_NAME, "")))
+            yield OptionField(_NAME, about, value=self._filled.get(_NAME, ""))
         else:
             yield Static(self._verifier_choices, id="set-up-ready", markup=False)
         if self.asks_server:
             about = "how calls are sent; OpenAI, Anthropic, Gemini and Mistral accept batches"
-            yield option_field(FormField(name=_BATCH, about=about, choices=_BATCHES, value="no"))
+            yield OptionField(_BATCH, about, _BATCHES, "no")
         yield Vertical(id="set-up-sections")
 
     @property
@@ -276,7 +274,6 @@ class TrialScreen(WorkbenchScreen):
         then: Starts judging all items, once this screen has closed.
     """
 
-    CSS_PATH = "trial.tcss"
     TITLE_TEXT = "Tried"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("trial.start", "f4,ctrl+r", "start", "Start on all", "Judge all the items with these options."),
@@ -293,9 +290,6 @@ class TrialScreen(WorkbenchScreen):
     def content(self) -> ComposeResult:
         with VerticalScroll(id="trial"):
             yield Static(trial_text(self.shown), markup=False)
-
-    def on_mount(self) -> None:
-        self.query_one("#trial").focus()
 
     def action_start(self) -> None:
         self.workbench.action_go_back()

@@ -42,7 +42,6 @@ class TemplateScreen(FormScreen):
         then: Called with the name of the saved file.
     """
 
-    CSS_PATH = "template.tcss"
     TITLE_TEXT = "Template"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("template.preview", "ctrl+t,f3", "preview", "Preview", "Show the resulting request.", priority=True),

@@ -36,7 +36,6 @@ from workbench.tables.table import Columns, column, text, word
 class CallsScreen(FindingScreen):
     """A list of calls to model servers, and the call under the cursor in full."""
 
-    CSS_PATH = "transcript.tcss"
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
     _raw = False
 
@@ -118,7 +117,6 @@ class TranscriptScreen(CallsScreen):
         self._calls: dict[int, CallShown] = {}
 
     def on_mount(self) -> None:
-        self.query_one(VirtualTable).focus()
         self.in_background(self._read_calls, self._fill, group="transcript")
 
     def _read_calls(self) -> Transcript:
@@ -212,7 +210,6 @@ class WrittenScreen(CallsScreen):
         self._places: dict[int, int] = {}
 
     def on_mount(self) -> None:
-        self.query_one(VirtualTable).focus()
         self.in_background(self._read_calls, self._fill, group="transcript")
 
     def _read_calls(self) -> tuple[RunInfo, list[WrittenReply]]:
@@ -268,7 +265,6 @@ class SearchTreeScreen(WorkbenchScreen):
         item: Row id of the item.
     """
 
-    CSS_PATH = "search_tree.tcss"
     TITLE_TEXT = "Search"
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
     ACTIONS: ClassVar[tuple[Action, ...]] = (
@@ -290,7 +286,6 @@ class SearchTreeScreen(WorkbenchScreen):
             yield VirtualTable(id="search-rollouts")
 
     def on_mount(self) -> None:
-        self.query_one(Tree).focus()
         self.in_background(self._read_search, self._fill, group="search")
 
     def _read_search(self) -> tuple[str, TreeSearch | None]:

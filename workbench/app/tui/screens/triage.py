@@ -76,7 +76,6 @@ class TriageScreen(Desk):
         closing: Whether the summary (a paragraph and a table) is shown in place of the card.
     """
 
-    CSS_PATH = "triage.tcss"
     TITLE_TEXT = "Triage"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         *(

@@ -46,7 +46,6 @@ class TypeProposalsScreen(TableScreen):
         offered: The questions without a type and their proposals, in the order of import.
     """
 
-    CSS_PATH = "type_proposals.tcss"
     TITLE_TEXT = "Answer types"
     PREFIX, BELOW = "types", ("said",)
     EMPTY = "Every question has an answer type already."

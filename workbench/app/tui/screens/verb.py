@@ -46,7 +46,6 @@ class VerbOutputScreen(FindingScreen):
         do: Runs the verb; None if ``ran`` was not a dry run.
     """
 
-    CSS_PATH = "verb_output.tcss"
     TITLE_TEXT = "Result"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("verb-output.run", "f4,ctrl+r", "run", "Run", "Run the command that was only tried.", priority=True),
@@ -78,7 +77,6 @@ class VerbOutputScreen(FindingScreen):
         yield Reader(id="verb-output")
 
     def on_mount(self) -> None:
-        self.reader.focus()
         text = self.text or "Done, without output."
         lines = text[:_MAX_OUTPUT].rstrip("\n").split("\n")
         if len(text) > _MAX_OUTPUT:
@@ -276,7 +274,6 @@ class VerbFormScreen(FormScreen):
 
 
 class VerbScreen(VerbFormScreen):
-    CSS_PATH = "verb.tcss"
     TITLE_TEXT, FORM = "Command", "verb-form"
     STOPPED = "It was stopped; stored data stays."
     ACTIONS: ClassVar[tuple[Action, ...]] = (

@@ -64,7 +64,6 @@ class WhatIfScreen(TableScreen, FormScreen):
         basis: Protocol, gold, and the conditions on the items.
     """
 
-    CSS_PATH = "what_if.tcss"
     TITLE_TEXT = "What if"
     PREFIX, ABOVE, ITEMS, REST_S = "what-if", ("said",), True, 0.2
     ACTIONS: ClassVar[tuple[Action, ...]] = (

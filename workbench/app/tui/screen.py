@@ -61,8 +61,8 @@ class WorkbenchScreen(Screen[None]):
     """Base class of all screens.
 
     ``ACTIONS`` declares the screen's actions. Styles are in ``screens``, in a file named like the class: those of
-    ``AddJudgeScreen`` in ``add_judge.tcss``. Slow work goes through ``in_background``: it runs in a thread, never touches
-    a widget, and hands its result back as a message. A failure becomes a notice and a line in the log.
+    ``AddJudgeScreen`` in ``add_judge.tcss``. Slow work goes through ``in_background``: it runs in a thread, never
+    touches a widget, and hands its result back as a message. A failure becomes a notice and a line in the log.
     """
 
     ACTIONS: ClassVar[tuple[Action, ...]] = ()

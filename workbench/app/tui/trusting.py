@@ -38,15 +38,14 @@ def trusting(
         else:
             then(found)
 
+    def attempt() -> Result | NotTrustedError:
+        try:
+            return work(False)
+        except NotTrustedError as error:
+            return error
+
     start = partial(screen.in_background, group=group, exclusive=False, stops=stops)
-    start(partial(_run_untrusted, work), arrived)
-
-
-def _run_untrusted(work: Callable[[bool], Result]) -> Result | NotTrustedError:
-    try:
-        return work(False)
-    except NotTrustedError as error:
-        return error
+    start(attempt, arrived)
 
 
 def _grants_text(error: NotTrustedError) -> str:

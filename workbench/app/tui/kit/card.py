@@ -204,13 +204,16 @@ class FinalAnswerCard(Container):
         line.set_class(bool(missing), "short")
 
     def _fit_heights(self) -> None:
-        passage = self.query_one("#card-passage", Reader)
-        passage.styles.height = min(passage.row_count, _PASSAGE_ROWS)
-        question = self.query_one("#card-question", Reader)
+        passage, question = (self.query_one(f"#card-{name}", Reader) for name in ("passage", "question"))
+        passage_rows = min(passage.row_count, _PASSAGE_ROWS)
+        passage.styles.height = passage_rows
         if self.has_class("wide"):
             question.styles.height = None
             return
-        free = self.size.height - self._answer_rows() - _COMPLETION_ROWS - 3  # the titles of three panes
+        width, warned = max(1, self.size.width - 2), self.query_one("#card-warning", Static)
+        rows = sum(min(_ANSWER_ROWS, one.visual.get_height({}, width)) for one in self.query(".answer").results(Static))
+        rows += passage_rows + (warned.visual.get_height({}, width) if warned.has_class("short") else 0)
+        free = self.size.height - rows - _COMPLETION_ROWS - 3  # the titles of three panes
         most = max(_QUESTION_ROWS, min(self.size.height // 3, free))
         question.styles.height = 1 + max(1, min(question.row_count, most))
 
@@ -219,13 +222,6 @@ class FinalAnswerCard(Container):
         event.stop()
         if not self.opened:
             self._fit_heights()
-
-    def _answer_rows(self) -> int:
-        answers = [one for one in self.query(Static) if one.has_class("answer")]
-        rows = sum(min(_ANSWER_ROWS, one.visual.get_height({}, max(1, self.size.width - 2))) for one in answers)
-        passage, line = self.query_one("#card-passage", Reader), self.query_one("#card-warning", Static)
-        warned = line.visual.get_height({}, max(1, self.size.width - 2)) if line.has_class("short") else 0
-        return rows + warned + min(passage.row_count, _PASSAGE_ROWS)
 
     def _show_answers(self) -> None:
         for excerpt in self.query(Excerpt):

@@ -16,11 +16,8 @@ class PathSuggester(Suggester):
         super().__init__(use_cache=False, case_sensitive=True)
 
     async def get_suggestion(self, value: str) -> str | None:
-        return await asyncio.to_thread(first_completion, value) if value else None
-
-
-def first_completion(text: str) -> str | None:
-    return next(iter(completions(text)), None)
+        found = await asyncio.to_thread(completions, value) if value else []
+        return next(iter(found), None)
 
 
 def possible_names(text: str) -> list[str]:

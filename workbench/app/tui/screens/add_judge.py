@@ -134,9 +134,7 @@ class AddJudgeScreen(ServerTestScreen):
         Action("judge.close", "escape,q", "close", "Close", "Leave without saving."),
     )
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._forms: dict[str, VerifierForm] = {}
+    _forms: Mapping[str, VerifierForm] = {}
 
     def fields(self) -> ComposeResult:
         yield OptionField(_NAME, _NAME_ABOUT)

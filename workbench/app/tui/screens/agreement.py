@@ -79,14 +79,10 @@ class AgreementScreen(TableScreen, FigureScreen):
         Action("agreement.export", "e", "export", "Export", "Export or copy the tables."),
     )
     LOOK_S: ClassVar[float | None] = 1.0
-    asked: AgreementQuery
+    asked = AgreementQuery()
     report: AgreementReport | None = None
     tables: Sequence[Table] = ()
     place = 0
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.asked = AgreementQuery()
 
     # -- reading -----------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from functools import partial
-from typing import ClassVar, Final, NamedTuple
+from typing import ClassVar, Final
 
 from textual import on
 from textual.app import ComposeResult
@@ -25,18 +25,11 @@ from workbench.core.project import Project
 from workbench.core.text.figures import NONE, number
 from workbench.measuring.browsing import reveal_each
 from workbench.statistics.records.ranking import RankingReport, ScoredProblem, ScoredSolution
-from workbench.tables.document import Tone
+from workbench.tables.document import Cell
 from workbench.tables.table import Column, Columns, column, text, word
 
 SELECTED = 5
 """Number of solutions per problem that ``f`` restricts the metrics to, as ``workbench code metrics --k 5`` does."""
-
-
-class RankedProblem(NamedTuple):
-    """One problem's solutions with the scores of these verifiers; problem None if it has no scored solutions."""
-
-    verifiers: tuple[str, ...]
-    problem: ScoredProblem | None
 
 
 _EMPTY: Final = """\
@@ -54,7 +47,6 @@ class CodeRankingsScreen(WorkbenchScreen):
 
     Attributes:
         report: The verifiers' metrics; None until they have been loaded.
-        ranked: The problem; None until it has been loaded.
         k: Number of solutions per problem that the metrics use; None for all.
     """
 
@@ -71,7 +63,6 @@ class CodeRankingsScreen(WorkbenchScreen):
         super().__init__()
         self.question = question
         self.report: RankingReport | None = None
-        self.ranked: RankedProblem | None = None
         self.k: int | None = None
         self._neighbours = neighbours
         self._compared: RankedVerifiers | None = None
@@ -94,10 +85,10 @@ class CodeRankingsScreen(WorkbenchScreen):
 
     def _read_problem(self) -> None:
         if self._compared is not None:
-            found = (one for one in self._compared.problems if one.question == self.question)
-            ranked = RankedProblem(self._compared.verifiers, next(found, None))
-            work = partial(_reveal_ranked, self.project, ranked, self.workbench.names_worked_under)
-            self.in_background(work, self._show_problem, group="code-ranked")
+            problem = next((one for one in self._compared.problems if one.question == self.question), None)
+            work = partial(_reveal_ranked, self.project, problem, self.workbench.names_worked_under)
+            show = partial(self._show_problem, self._compared.verifiers, problem)
+            self.in_background(work, lambda _: show(), group="code-ranked")
 
     # -- showing -----------------------------------------------------------------------------------
 
@@ -112,9 +103,7 @@ class CodeRankingsScreen(WorkbenchScreen):
         self.query_one("#code-rankings-figures", VirtualTable).show_table(table)
         self._read_problem()
 
-    def _show_problem(self, ranked: RankedProblem) -> None:
-        self.ranked = ranked
-        verifiers, problem = ranked
+    def _show_problem(self, verifiers: Sequence[str], problem: ScoredProblem | None) -> None:
         table = self.query_one("#code-rankings-solutions", VirtualTable)
         solutions = () if problem is None else sorted(problem.solutions, key=lambda one: (one.rank is None, one.rank))
         rows = {one.item: one for one in solutions}
@@ -159,10 +148,9 @@ class CodeRankingsScreen(WorkbenchScreen):
         self.app.push_screen(screen)
 
 
-def _reveal_ranked(project: Project, ranked: RankedProblem, also: Collection[str]) -> RankedProblem:
-    if ranked.problem is not None:
-        reveal_each(project, [one.item for one in ranked.problem.solutions], also)
-    return ranked
+def _reveal_ranked(project: Project, problem: ScoredProblem | None, also: Collection[str]) -> None:
+    if problem is not None:
+        reveal_each(project, [one.item for one in problem.solutions], also)
 
 
 def problem_correlations(report: RankingReport, problem: ScoredProblem) -> str:
@@ -185,17 +173,10 @@ def solution_columns(verifiers: Sequence[str]) -> Columns[ScoredSolution]:
         return column(name, lambda one: one.scores.get(name), number, key=f"{name} score", room=room)
 
     def rank(name: str) -> Column[ScoredSolution]:
-        def arrow(one: ScoredSolution) -> str:
-            return _rank_arrow(one.rank, one.ranks.get(name))
+        def cell(one: ScoredSolution) -> Cell:
+            return _rank_cell(one.rank, one.ranks.get(name))
 
-        return text(
-            "rank",
-            lambda one: _format_rank(one.ranks.get(name)) + arrow(one),
-            by=lambda one: one.ranks.get(name),
-            key=f"{name} rank of",
-            room=5,
-            tone=lambda one: _ARROW_TONES[arrow(one)],
-        )
+        return text("rank", cell, by=lambda one: one.ranks.get(name), key=f"{name} rank of", room=5)
 
     return (
         word("solution", lambda one: one.solution_id + (TRUTH if one.ground_truth else ""), room=(8, 16)),
@@ -205,13 +186,11 @@ def solution_columns(verifiers: Sequence[str]) -> Columns[ScoredSolution]:
     )
 
 
-def _rank_arrow(truth: float | None, rank: float | None) -> str:
+def _rank_cell(truth: float | None, rank: float | None) -> Cell:
     if truth is None or rank is None:
-        return " "
-    return "↑" if rank < truth else "↓" if rank > truth else "="
-
-
-_ARROW_TONES: Final[dict[str, Tone]] = {" ": "dim", "=": "success", "↑": "warning", "↓": "warning"}
+        return Cell(f"{_format_rank(rank)} ", "dim")
+    arrow = "↑" if rank < truth else "↓" if rank > truth else "="
+    return Cell(_format_rank(rank) + arrow, "success" if rank == truth else "warning")
 
 
 def _format_rank(rank: float | None) -> str:

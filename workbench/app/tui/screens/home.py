@@ -113,13 +113,12 @@ class HomeScreen(LiveScreen):
         Action("home.back", "escape,q", "app.help_quit", "Back", "Show how to leave the app.", False),
     )
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.matters: list[Matter] = []
-        self._seen = Seen()
-        self._seen_of: int | None = None  # the database's change counter when it was read
-        self._late: Late | None = None
-        self._watch: Watch | None = None
+    matters: Sequence[Matter] = ()
+    _seen = Seen()
+    _seen_of: int | None = None
+    """The database's change counter when it was read."""
+    _late: Late | None = None
+    _watch: Watch | None = None
 
     def heading(self) -> tuple[str, str]:
         return self.TITLE_TEXT, self._title_text()
@@ -127,7 +126,9 @@ class HomeScreen(LiveScreen):
     def content(self) -> ComposeResult:
         person = self.workbench.annotator
         with Vertical(id="home-menu-box"):
-            yield OptionList(*self._menu_options(), id="home-menu", markup=False)
+            places = (one for one in self.workbench.places if one.name != "home")
+            named = (Option(Content.assemble((f"{one.keys} ", "bold"), one.title), id=one.name) for one in places)
+            yield OptionList(*named, id="home-menu", markup=False)
         with VerticalScroll(id="home-panels"):
             yield OptionList(_placeholder_option(), id="home-briefing", markup=False)
             if not person:
@@ -144,10 +145,6 @@ class HomeScreen(LiveScreen):
         name = self.workbench.annotator
         person = "coordinator" if name is None else f"as {printable(name)}"
         return f"{printable(self.project.path.name)} · {person}"
-
-    def _menu_options(self) -> list[Option]:
-        places = (one for one in self.workbench.places if one.name != "home")
-        return [Option(Content.assemble((f"{one.keys} ", "bold"), one.title), id=one.name) for one in places]
 
     def own_actions(self) -> tuple[Action, ...]:
         numbered = zip((action for action in self.ACTIONS if "matter" in action.id), self.matters, strict=False)
@@ -290,10 +287,9 @@ class HomeScreen(LiveScreen):
         self.action_open_matter(event.option_index + 1)
 
     def action_open_matter(self, number: int) -> None:
-        if number <= len(self.matters):
-            self._open_matter(self.matters[number - 1])
-
-    def _open_matter(self, matter: Matter) -> None:
+        if number > len(self.matters):
+            return
+        matter = self.matters[number - 1]
         about = matter.about
         if matter.kind == "unknown-types":
             from workbench.app.tui.screens.accuracy import AccuracyScreen

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import ClassVar
 
@@ -55,9 +56,7 @@ class TypeProposalsScreen(TableScreen):
         Action("types.type", "t", "choose", "Type", "Choose another type for the question."),
     )
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.offered: list[_Proposal] = []
+    offered: Sequence[_Proposal] = ()
 
     def on_mount(self) -> None:
         self.put("said", "Nothing is stored yet.")
@@ -77,7 +76,8 @@ class TypeProposalsScreen(TableScreen):
         self.table.show_records(_COLUMNS, enumerate(self.offered))
 
     def _set_proposal(self, row: int, subtype: str | None, *, taken: bool) -> None:
-        self.offered[row] = replace(self.offered[row], subtype=subtype, taken=taken and subtype is not None)
+        changed = replace(self.offered[row], subtype=subtype, taken=taken and subtype is not None)
+        self.offered = [changed if place == row else one for place, one in enumerate(self.offered)]
         self.fill()
 
     def action_take(self) -> None:

@@ -37,6 +37,7 @@ verifier that a command names, or else to the only one; see `Selection.judged_by
 """
 COLUMN: Final = "column:"
 """Prefix of a field that is an extra column of the imported file."""
+_WORD = re.compile(r'(?:[^\s"]|"[^"]*")+')
 _CONDITION = re.compile(r"^(?P<field>[a-z_]+(?::[^=!<>]+)?)(?P<operator>!=|=|<|>)(?P<value>.*)$", re.DOTALL)
 
 
@@ -107,6 +108,17 @@ def parse_condition(text: str) -> Condition:
         raise UsageError(f"Unknown field {field!r}.", did_you_mean(field, FIELDS, f"Known fields: {known}."))
     operator: Operator = match["operator"]  # type: ignore[assignment]
     return Condition(field, operator, match["value"])
+
+
+def words_of(line: str) -> list[str]:
+    """Split a line of conditions; a value with spaces is in quotation marks.
+
+    Raises:
+        UsageError: A quotation mark is open.
+    """
+    if line.count('"') % 2:
+        raise UsageError("A quotation mark is open.", 'Write a value with spaces as model="a b".')
+    return [word.replace('"', "") for word in _WORD.findall(line)]
 
 
 def selection_of(where: Sequence[str], limit: int | None = None) -> Selection:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from array import array
 from collections.abc import Collection, Mapping, Sequence
 from itertools import product
@@ -22,7 +21,7 @@ from workbench.core.final_answer.card import card_completion, card_reference
 from workbench.core.label import Task, coordinator_name
 from workbench.core.progress import is_cancelled
 from workbench.core.project import Project
-from workbench.core.selection import COLUMN, GROUPS, TOLD, Condition, Selection, parse_condition
+from workbench.core.selection import COLUMN, GROUPS, TOLD, Condition, Selection, parse_condition, words_of
 from workbench.data.paging import QueryTable
 from workbench.data.records import BrowseQuery, BrowseRow, ItemDetail
 from workbench.data.searching import search_with_index
@@ -32,8 +31,6 @@ from workbench.labelling.agreement.labels import first_pass_labels
 
 if TYPE_CHECKING:
     import sqlite3
-
-_WORD = re.compile(r'(?:[^\s"]|"[^"]*")+')
 
 
 class ItemTable(QueryTable[BrowseRow]):
@@ -101,9 +98,7 @@ def read_conditions(text: str, verifiers: Sequence[str]) -> tuple[Condition, ...
     Raises:
         UsageError: A condition is malformed, or names an unknown field, value or verifier.
     """
-    if text.count('"') % 2:
-        raise UsageError("A quotation mark is open.", 'Write a value with spaces as model="a b".')
-    asked = Selection(tuple(parse_condition(word.replace('"', "")) for word in _WORD.findall(text)))
+    asked = Selection(tuple(map(parse_condition, words_of(text))))
     conditions = (asked.judged_by(verifiers) if len(verifiers) == 1 else asked).conditions
     compile_selection(Selection(conditions))
     for condition in conditions:

@@ -20,11 +20,10 @@ from workbench.app.tui.kit.columns import RowSource, Sort, TableColumn, TableRow
 from workbench.app.tui.kit.sources import MemorySource, PagedSource
 from workbench.core.errors import UsageError, did_you_mean
 from workbench.core.progress import raise_if_cancelled
-from workbench.core.selection import Condition, Operator
+from workbench.core.selection import Condition, Operator, words_of
 from workbench.core.text.figures import NONE
 from workbench.tables.document import Cell
 
-_WORD = re.compile(r'(?:[^\s"]|"[^"]*")+')
 _CONDITION = re.compile(r"(?P<field>[^=!<>]*)(?P<operator>!=|=|<|>)(?P<value>.*)", re.DOTALL)
 ANYWHERE: Final = ""
 """The field of a condition that is met if any cell of the row contains its value."""
@@ -41,9 +40,7 @@ def read_line(text: str, columns: Sequence[TableColumn]) -> tuple[Condition, ...
     Raises:
         UsageError: A quotation mark is open, or there is no such column.
     """
-    if text.count('"') % 2:
-        raise UsageError("A quotation mark is open.", 'Write a value with spaces as model="a b".')
-    return tuple(_parse_condition(word.replace('"', ""), columns) for word in _WORD.findall(text))
+    return tuple(_parse_condition(word, columns) for word in words_of(text))
 
 
 def _parse_condition(word: str, columns: Sequence[TableColumn]) -> Condition:

@@ -58,66 +58,6 @@ class BoxScreen(ModalScreen[Answer]):
     """
 
 
-class ManyMenu(BoxScreen[tuple[str, ...] | None]):
-    """A menu of several choices: space, the line's number or a click toggles a line; enter accepts.
-
-    Args:
-        title: The question.
-        choices: Names: data, never markup.
-        taken: Initially selected choices.
-    """
-
-    DEFAULT_CSS = "ManyMenu OptionList { width: 76; text-wrap: nowrap; text-overflow: ellipsis; }"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "done", "Done", priority=True),
-        Binding("space", "turn", "Select", priority=True),
-        *(Binding(str(number), f"turn({number - 1})", show=False) for number in range(1, 10)),
-        Binding("*", "all", "All"),
-        Binding("escape,q", "dismiss", "Cancel"),
-    ]
-
-    def __init__(self, title: str, choices: Sequence[str], taken: Collection[str]) -> None:
-        super().__init__()
-        self._title, self._choices = title, choices
-        self._taken = {name for name in choices if name in taken}
-
-    def compose(self) -> ComposeResult:
-        menu = OptionList(*(Option(self._line(place)) for place in range(len(self._choices))), markup=False)
-        menu.border_title = Content(self._title)
-        menu.border_subtitle = Content("space: select · *: all or none · enter: done · escape: cancel")
-        yield menu
-
-    def _line(self, place: int) -> Content:
-        name = self._choices[place]
-        key = f" {place + 1} " if place < 9 else "   "
-        mark = ("● in   ", "bold $text-success") if name in self._taken else ("○ out  ", "$text-muted")
-        return Content.assemble((key, "bold $text-accent"), " ", mark, printable(name))
-
-    def action_turn(self, place: int | None = None) -> None:
-        place = self._menu.highlighted if place is None else place
-        if place is not None and place < len(self._choices):
-            self._taken ^= {self._choices[place]}
-            self._menu.replace_option_prompt_at_index(place, self._line(place))
-
-    @on(OptionList.OptionSelected)
-    def _clicked(self, event: OptionList.OptionSelected) -> None:
-        event.stop()
-        self.action_turn(event.option_index)
-
-    def action_all(self) -> None:
-        every = set(self._choices)
-        self._taken = set() if self._taken == every else every
-        for place in range(len(self._choices)):
-            self._menu.replace_option_prompt_at_index(place, self._line(place))
-
-    def action_done(self) -> None:
-        self.dismiss(tuple(name for name in self._choices if name in self._taken))
-
-    @property
-    def _menu(self) -> OptionList:
-        return self.query_one(OptionList)
-
-
 class Choice(NamedTuple, Generic[Value]):
     """One line of a menu; its texts are data, never markup.
 
@@ -153,6 +93,7 @@ class ChoiceMenu(BoxScreen[Value | None], Generic[Value]):
     """
 
     DEFAULT_CSS = "ChoiceMenu.wide OptionList { width: 110; }"
+    SUBTITLE: ClassVar[str] = "escape: close"
     BINDINGS: ClassVar[list[BindingType]] = [
         *(Binding(key, f"press({key!r})", show=False) for key in KEYS),
         Binding("space", "press(' ')", show=False),
@@ -179,7 +120,7 @@ class ChoiceMenu(BoxScreen[Value | None], Generic[Value]):
     def compose(self) -> ComposeResult:
         menu = OptionList(*self._options(), markup=False)
         menu.border_title = Content(self._title)
-        menu.border_subtitle = Content("escape: close")
+        menu.border_subtitle = Content(self.SUBTITLE)
         yield menu
 
     def _options(self) -> list[Option]:
@@ -196,13 +137,61 @@ class ChoiceMenu(BoxScreen[Value | None], Generic[Value]):
         return self.listed[number].key or KEYS[number + self._first : number + self._first + 1]
 
     def action_press(self, key: str) -> None:
-        for number, choice in enumerate(self.listed):
+        for number in range(len(self.listed)):
             if self._key_of(number) == key:
-                self.dismiss(choice.value)
+                self.pick(number)
 
     @on(OptionList.OptionSelected)
     def _selected(self, event: OptionList.OptionSelected) -> None:
-        self.dismiss(self.listed[event.option_index - bool(self._about)].value)
+        self.pick(event.option_index - bool(self._about))
+
+    def pick(self, number: int) -> None:
+        """Return the choice in a line."""
+        self.dismiss(self.listed[number].value)
+
+
+class ManyMenu(ChoiceMenu[Any]):
+    """A menu of several choices: space, the line's key or a click toggles a line; enter accepts.
+
+    Args:
+        title: The question.
+        choices: Names: data, never markup.
+        taken: Initially selected choices.
+    """
+
+    DEFAULT_CSS = "ManyMenu OptionList { width: 76; text-wrap: nowrap; text-overflow: ellipsis; }"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "done", "Done", priority=True),
+        Binding("space", "turn", "Select", priority=True),
+        Binding("*", "all", "All"),
+    ]
+    SUBTITLE = "space: select · *: all or none · enter: done · escape: cancel"
+
+    def __init__(self, title: str, choices: Sequence[str], taken: Collection[str]) -> None:
+        super().__init__(title, dict.fromkeys(choices, ""))
+        self._taken = {name for name in choices if name in taken}
+
+    def _option(self, number: int) -> Option:
+        name, key = self.listed[number].value, f" {self._key_of(number) or ' '} "
+        mark = ("● in   ", "bold $text-success") if name in self._taken else ("○ out  ", "$text-muted")
+        return Option(Content.assemble((key, "bold $text-accent"), " ", mark, printable(name)))
+
+    def pick(self, number: int) -> None:
+        self._taken ^= {self.listed[number].value}
+        self.query_one(OptionList).replace_option_prompt_at_index(number, self._option(number).prompt)
+
+    def action_turn(self) -> None:
+        if (number := self.query_one(OptionList).highlighted) is not None:
+            self.pick(number)
+
+    def action_all(self) -> None:
+        whole = len(self._taken) == len(self.listed)
+        for number, one in enumerate(self.listed):
+            if whole or one.value not in self._taken:
+                self.pick(number)
+
+    def action_done(self) -> None:
+        self.dismiss(tuple(one.value for one in self.listed if one.value in self._taken))
 
 
 _STEPS = {"up": -1, "down": 1, "pageup": -10, "pagedown": 10}
@@ -227,6 +216,7 @@ class PickMenu(ChoiceMenu[Value]):
         Binding("escape", "dismiss", "Cancel"),
         *(Binding(key, f"move({step})", show=False) for key, step in _STEPS.items()),
     ]
+    SUBTITLE = "enter: here · escape: cancel"
 
     def __init__(
         self,
@@ -247,7 +237,6 @@ class PickMenu(ChoiceMenu[Value]):
     def on_mount(self) -> None:
         menu = self.query_one(OptionList)
         menu.can_focus = False
-        menu.border_subtitle = Content("enter: here · escape: cancel")
         self.query_one(Line).focus()
         self.action_move(0)
 
@@ -286,7 +275,7 @@ class PickMenu(ChoiceMenu[Value]):
         """Choose the line under the cursor."""
         at = self.query_one(OptionList).highlighted
         if at is not None:
-            self.dismiss(self.listed[at - bool(self._about)].value)
+            self.pick(at - bool(self._about))
 
 
 class _PickLine(Line):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import ClassVar, Literal, get_args
 
@@ -144,7 +144,6 @@ class AccuracyScreen(BreakdownScreen):
         self.pinned: dict[str, None] = {}
         self.lower: Lower = "verifier"
         self._displayed: SheetQuery | None = None
-        self._drawing: AccuracySheet | None = None  # intervals for this one
         self._arriving = False  # at another breakdown
         self._arrive_at: str | None = None  # the group the cursor belongs to there
 
@@ -165,10 +164,7 @@ class AccuracyScreen(BreakdownScreen):
     # -- reading -----------------------------------------------------------------------------------
 
     def read(self) -> AccuracySheet:
-        return AccuracySheet(self._show_progress(self.asked, None))
-
-    def _show_progress(self, asked: SheetQuery, seed: int | None) -> AccuracyReport:
-        return accuracy(self.project, by=asked.by, live=True, seed=seed, **counting(asked))
+        return AccuracySheet(accuracy(self.project, by=self.asked.by, live=True, **counting(self.asked)))
 
     def show(self, sheet: AccuracySheet) -> None:
         self._displayed, self.sheet = self.asked, sheet
@@ -206,7 +202,6 @@ class AccuracyScreen(BreakdownScreen):
         )
         columns = [matrix.name_column("verifier"), *sheet.columns(figure, wide=self._is_wide)]
         matrix.put(columns, sheet.rows(figure, self.pinned))
-        self._compute_permutation_tests(sheet)
         if self._arriving and self._displayed == self.asked:
             matrix.move_to(matrix.row_key, self._arrive_at if self._arrive_at in sheet.groups else detail.ALL)
             self._arriving = False
@@ -220,20 +215,19 @@ class AccuracyScreen(BreakdownScreen):
         room = max(self.size.width - 2, 1)
         line.update(said, layout=cell_len(said) // room != cell_len(str(line.content)) // room)
 
-    def _compute_permutation_tests(self, sheet: AccuracySheet) -> None:
-        tests, asked = sheet.report.tests, self._displayed
-        if tests is None or not tests.approximate or sheet.report.unfinished or self._drawing is sheet:
-            return
-        assert asked is not None
-        self._drawing = sheet
-        self.in_background(
-            lambda: (sheet, self._show_progress(asked, SEED)), self._show_permutation_tests, group="deals", stops=True
-        )
+    def late(self) -> Callable[[], tuple[AccuracySheet, AccuracySheet]] | None:
+        """Return the permutation tests, as long as there are only approximations."""
+        sheet, asked = self.sheet, self.asked
+        tests = None if sheet is None or self._displayed != asked else sheet.report.tests
+        if sheet is None or tests is None or not tests.approximate or sheet.report.unfinished:
+            return None
+        draw = partial(accuracy, self.project, by=asked.by, live=True, seed=SEED, **counting(asked))
+        return lambda: (sheet, AccuracySheet(draw()))
 
-    def _show_permutation_tests(self, data: tuple[AccuracySheet, AccuracyReport]) -> None:
-        sheet, report = data
-        if sheet is self.sheet:
-            self.sheet = AccuracySheet(report)
+    def show_late(self, data: tuple[AccuracySheet, AccuracySheet]) -> None:
+        approximate, drawn = data
+        if approximate is self.sheet:
+            self.sheet = drawn
             self.redraw()
 
     @property

@@ -186,21 +186,18 @@ def _status_message(run: RunInfo) -> Content:
 
 
 def run_details(run: RunInfo, costs: RunCosts, log: str) -> Content:
-    """Return all that is known of a run: its times, and the lines of the command line."""
+    """Return all that is known of a run: its sentence, its times, and the lines of the command line."""
     facts = {
-        "verifier": f"{run.verifier} ({run.kind} {run.version})",
-        "state": f"{state_words(run)[0]}, {process(run)}" if run.state in ACTIVE else state_words(run)[0],
-        "items": "" if run.writes else f"{run.selection}: {run.done:,} of {run.items:,} done",
-        "calls": "" if run.usage is None else "; ".join(usage_words(run.usage)),
+        "items": "" if run.writes else f"{run.done:,} of {run.items:,} done",
         "created": run.created_at,
         "started": run.started_at,
         "finished": run.finished_at,
-        "message": run.message,
         "note": run.untested,
         "log": log,
     }
     lines = [Content.assemble((f"{name:<10}", "bold"), printable(text)) for name, text in facts.items() if text]
-    return Content("\n").join([*lines, Content(""), *(Content(printable(line)) for line in run_lines(run, costs))])
+    known = (Content(printable(line)) for line in run_lines(run, costs))
+    return Content("\n").join([run_sentence(run), Content(""), *lines, Content(""), *known])
 
 
 class RunDetailScreen(LiveScreen):

@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 
 from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.reader import Reader
-from workbench.app.tui.kit.wrapping import Piece, prepare, wrap_line
+from workbench.app.tui.kit.wrapping import Extent, prepare, wrap_line
 from workbench.core.text.document import RenderedLine, RenderedText, Span, StyleName
 
 
@@ -86,9 +86,9 @@ def test_visible_part_is_the_beginning_of_the_text(lines: list[str], width: int,
 
 def test_search_is_case_sensitive_only_with_capitals() -> None:
     wrapped = prepare(document("Sum and sum", "SUM [sum]"), 40)
-    assert wrapped.find("sum") == [Piece(0, 0, 3), Piece(0, 8, 11), Piece(1, 0, 3), Piece(1, 5, 8)]
-    assert wrapped.find("Sum") == [Piece(0, 0, 3)]
-    assert wrapped.find("[s") == [Piece(1, 4, 6)]
+    assert wrapped.find("sum") == [Extent(0, 0, 3), Extent(0, 8, 11), Extent(1, 0, 3), Extent(1, 5, 8)]
+    assert wrapped.find("Sum") == [Extent(0, 0, 3)]
+    assert wrapped.find("[s") == [Extent(1, 4, 6)]
     assert wrapped.find("") == []
 
 

@@ -302,7 +302,7 @@ class WorkbenchApp(App[None]):
         if any(isinstance(screen, RunsScreen) for screen in self.screen_stack):
             self.open_screen("runs")
             if isinstance(self.screen, RunsScreen):
-                self.screen.start(offer)
+                self.screen.action_start(offer)
         else:
             self.push_screen(RunsScreen(starting=True, offer=offer))
 

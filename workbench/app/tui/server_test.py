@@ -117,7 +117,8 @@ class ServerTestScreen(FormScreen):
         addresses = (urlsplit(one.base_url) for one in found)
         ports = (str(one.port or "") for one in addresses if one.hostname in ("127.0.0.1", "localhost"))
         self._free_port = next(filter(None, ports), "")
-        self._tell_tested(tested_text(found))
+        # Findings that need no action are left out.
+        self._tell_tested(Content("\n").join(line for one in found for line in _lines(one)))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         return not self.app.is_web if action == "replay" else super().check_action(action, parameters)
@@ -151,19 +152,12 @@ class ServerTestScreen(FormScreen):
         super().show_error(error)
 
 
-def tested_text(found: Sequence[CheckedServer]) -> Content:
-    """Return the results as text: which servers answer, and what to do; findings that need no action are left out."""
-    return Content("\n").join(line for one in found for line in _lines(one))
-
-
 def _lines(one: CheckedServer) -> Iterator[Content]:
     name = printable(f"{one.model} at {one.base_url}: ")
     problems = [f"{finding.text} {finding.advice}" for finding in one.findings if finding.level == "problem"]
     good = [finding.text for finding in one.findings if finding.level == "good"]
     advised = [finding for finding in one.findings if finding.level == "note" and finding.advice and not problems]
-    mark, style = ("✓ ", "bold $text-success")
-    if problems or advised:
-        mark, style = ("✗ ", "bold $text-error") if problems else ("! ", "bold $text-warning")
+    mark, tone = ("✗", "error") if problems else ("!", "warning") if advised else ("✓", "success")
     said = " ".join(problems or good or ["It answers."])
-    yield Content.assemble((mark, style), (name, "bold"), printable(said.strip()))
+    yield Content.assemble((f"{mark} ", f"bold $text-{tone}"), (name, "bold"), printable(said.strip()))
     yield from (Content(printable(f"  · {finding.text} {finding.advice}")) for finding in advised)

@@ -351,26 +351,24 @@ class CatalogScreen(TableScreen):
         if number.isdecimal() and 1 <= int(number) <= self.table.row_count:
             self.table.jump_to_row(int(number))
         elif text:
-            name = text.removeprefix("#")
-            self.in_background(lambda: (text, self.find(name)), self._jump_to_found, group="find")
+            (kind, called), name = self.KIND, text.removeprefix("#")
+            lacks = f"There are {self.table.row_count:,} rows." if number.isdecimal() else ""
+            lacks = lacks or f"No {kind} has the {called} {name!r}."
+            several = f"{kind}s have the {called} {name!r}; this is the first."
+            self.in_background(partial(self.find, name), partial(self._jump_to_found, lacks, several), group="find")
             return False
         return True
 
-    def _jump_to_found(self, found: tuple[str, list[int]]) -> None:
-        (kind, called), (text, ids) = self.KIND, found
-        name, line = text.removeprefix("#"), self.open_line
+    def _jump_to_found(self, lacks: str, several: str, ids: list[int]) -> None:
+        line = self.open_line
         if ids:
-            if line is not None:
-                line.dismiss(text)
             self.table.jump_to_id(ids[0])
-            if len(ids) > 1:
-                self.notify(f"{len(ids)} {kind}s have the {called} {name!r}; this is the first.", markup=False)
-        elif line is None:
-            return
-        elif text.replace(",", "").replace("_", "").isdecimal():
-            line.complain(f"There are {self.table.row_count:,} rows.")
-        else:
-            line.complain(f"No {kind} has the {called} {name!r}.")
+        if len(ids) > 1:
+            self.notify(f"{len(ids)} {several}", markup=False)
+        if line is not None and ids:
+            line.dismiss("")
+        elif line is not None:
+            line.complain(lacks)
 
     def clear_restriction(self) -> bool:
         if self.asked.search:

@@ -24,7 +24,7 @@ from workbench.app.tui.kit.columns import TableColumn, TableRow, rows_of, table_
 from workbench.app.tui.kit.matrix_table import MatrixRow, tint_tone
 from workbench.core.text.figures import GLYPHS, NONE, compact_count, counted, interval_bar, percent, percent_interval
 from workbench.measuring.accuracy_tables import is_baseline
-from workbench.statistics.records.report import METRICS, AccuracyReport, AccuracyRow, AverageRow
+from workbench.statistics.records.report import METRICS, AccuracyReport, AccuracyRow
 from workbench.tables.document import Cell
 from workbench.tables.table import Column, Columns, Worst, column, ends, word
 
@@ -58,20 +58,18 @@ class AccuracySheet:
     Attributes:
         verifiers: Names of the verifiers, in the report's order.
         groups: The groups in the report's order; None, for all items, comes first.
+        averages: The means over groups, by verifier.
     """
 
     def __init__(self, report: AccuracyReport) -> None:
         self.report = report
         self._rows = {(row.verifier, row.group): row for row in report.rows}
-        self._averages = {row.verifier: row for row in report.averages}
+        self.averages = {row.verifier: row for row in report.averages}
         self.verifiers = list(dict.fromkeys(row.verifier for row in report.rows))
         self.groups: list[str | None] = list(dict.fromkeys(row.group for row in report.rows))
 
     def row(self, verifier: str | None, group: str | None) -> AccuracyRow | None:
         return None if verifier is None else self._rows.get((verifier, group))
-
-    def average(self, verifier: str) -> AverageRow | None:
-        return self._averages.get(verifier)
 
     def progress(self, verifier: str) -> str:
         """Return the share of items that an unfinished run has judged: ``"62 %"``; empty for a complete one."""
@@ -108,7 +106,8 @@ class AccuracySheet:
 
     def rows(self, figure: Figure, pinned: Collection[str]) -> list[MatrixRow]:
         """Return one row per verifier: pinned ones first, in the order of pinning."""
-        usual = [(group, self._usual_item_count(group), self._is_starred(group, figure)) for group in self.groups]
+        significant = {row.group for row in self.report.rows if figure.tested and row.is_significant}
+        usual = [(group, self._usual_item_count(group), group in significant) for group in self.groups]
         on_top = [name for name in pinned if name in self.verifiers]
         found = []
         for place, name in enumerate(dict.fromkeys((*on_top, *self.verifiers))):
@@ -117,10 +116,6 @@ class AccuracySheet:
             first = Cell(named, "bold", small=self.judged(name), value=name, whole=name)
             found.append(MatrixRow(name, (first, *cells), min(place, len(on_top))))
         return found
-
-    def _is_starred(self, group: str | None, figure: Figure) -> bool:
-        rows = (self.row(name, group) for name in self.verifiers)
-        return figure.tested and any(row is not None and row.is_significant for row in rows)
 
     def _cell(self, row: AccuracyRow | None, figure: Figure, usual: int | None, *, starred: bool) -> Cell:
         if row is None or not row.n:
@@ -190,7 +185,7 @@ def _detail(
 
 
 def _verifier_title(sheet: AccuracySheet, verifier: str) -> Content:
-    average, progress = sheet.average(verifier), sheet.progress(verifier)
+    average, progress = sheet.averages.get(verifier), sheet.progress(verifier)
     means = ""
     if average is not None and average.macro is not None:
         macro = f"macro {percent(average.macro)} over {counted(average.groups, 'group')} by {average.over}"

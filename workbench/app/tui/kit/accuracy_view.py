@@ -208,6 +208,9 @@ def cell_sentence(report: AccuracyReport, row: AccuracyRow | None) -> Content:
     name = group_name(row.group, report.by)
     if report.by == "reason":
         name = reasons.title(row.group or "") or name
+    drawn = "Too few questions for more detail"
+    if row.ci is not None:
+        drawn = f"0 % │[$text-accent]{interval_bar(row.accuracy, *row.ci, _SENTENCE_BAR)}[/]│ 100 %"
     return Content.assemble(
         (short_name(row.verifier), "bold"),
         " · ",
@@ -215,15 +218,9 @@ def cell_sentence(report: AccuracyReport, row: AccuracyRow | None) -> Content:
         f" · accuracy {percent(row.accuracy)} % {percent_interval(row.ci)}\n",
         f"n {row.n:,} in {counted(row.questions, 'question')} · TP {row.tp:,} FP {row.fp:,} TN {row.tn:,} FN {row.fn:,}"
         f" · ? {row.abstain:,} abstain · ! {row.error:,} error\n",
-        *_interval_drawing(row),
+        Content.from_markup(drawn),
         _difference_text(row),
     )
-
-
-def _interval_drawing(row: AccuracyRow) -> tuple[Content | tuple[str, str] | str, ...]:
-    if row.ci is None:
-        return ("Too few questions for more detail",)
-    return "0 % │", (interval_bar(row.accuracy or 0.0, *row.ci, _SENTENCE_BAR), "$text-accent"), "│ 100 %"
 
 
 def _difference_text(row: AccuracyRow) -> str:

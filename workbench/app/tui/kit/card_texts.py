@@ -15,6 +15,7 @@ from workbench.app.tui.kit.title_bar import verdict_words
 from workbench.core.label import LabelVerdict
 from workbench.core.taxonomy import type_display
 from workbench.core.text.document import ANSWER_SIGN, RenderedLine, RenderedText, Span
+from workbench.core.text.figures import counted
 from workbench.core.text.inert import inert
 from workbench.core.text.markdown import render, render_raw
 from workbench.core.text.math import render_math
@@ -74,7 +75,9 @@ class Views:
         for start, end in self.windows:
             first, last = _lines_within(document.lines, start, end)
             if shown_to is not None and first > shown_to:
-                lines.append(_omission_line(document.lines[shown_to:first]))
+                between = document.lines[shown_to].source[0], document.lines[first - 1].source[1]
+                omitted = f"⋯ {between[1] - between[0]:,} characters omitted ⋯"
+                lines.append(RenderedLine((Span(omitted, "dim"),), between))
             first = first if shown_to is None else max(first, shown_to)
             for name, places in document.marks.items():
                 marks[name].extend(at - first + len(lines) for at in places if first <= at < last)
@@ -135,11 +138,6 @@ def _lines_within(lines: Sequence[RenderedLine], start: int, end: int) -> tuple[
     return first, max(last, first)
 
 
-def _omission_line(lines: Sequence[RenderedLine]) -> RenderedLine:
-    start, end = lines[0].source[0], lines[-1].source[1]
-    return RenderedLine((Span(f"⋯ {end - start:,} characters omitted ⋯", "dim"),), (start, end))
-
-
 def as_guess(document: RenderedText) -> RenderedText:
     return document._replace(lines=tuple(_guess_line(line) for line in document.lines))
 
@@ -189,9 +187,7 @@ def conflict_subject(kind: ConflictClass) -> str:
 
 
 def retraction_message(count: int) -> str:
-    if not count:
-        return "You have no decision to retract."
-    return f"{count:,} {'decision' if count == 1 else 'decisions'} retracted."
+    return f"{counted(count, 'decision')} retracted." if count else "You have no decision to retract."
 
 
 # -- A verdict and marks that contradict each other: the annotator chooses one before anything is stored.

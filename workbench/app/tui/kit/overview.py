@@ -55,14 +55,9 @@ def states_panel(status: Status, width: int = NARROW) -> Content:
     room = max(8, width - 36)
     lines = []
     for state, count in status.shown_states.items():
-        mark, tone = STATE_MARKS[state]
-        style = style_of(tone)
-        part = share(count, status.items)
-        lines.append(
-            Content.assemble(
-                (f"{mark} {state:<11}", style), (bar(part, room), style), f" {count:>10,} {percent(part):>6} %"
-            )
-        )
+        (mark, tone), part = STATE_MARKS[state], share(count, status.items)
+        drawn = (f"{mark} {state:<11}{bar(part, room)}", style_of(tone))
+        lines.append(Content.assemble(drawn, f" {count:>10,} {percent(part):>6} %"))
     return _joined_lines(lines)
 
 

@@ -21,7 +21,7 @@ from textual.strip import Strip
 from workbench.app.tui.allocating import release_worker_after
 from workbench.app.tui.kit.cells import printable, restyle
 from workbench.app.tui.kit.prompt_line import PromptLine
-from workbench.app.tui.kit.wrapping import Piece, Wrapped, prepare
+from workbench.app.tui.kit.wrapping import Extent, Wrapped, prepare
 from workbench.core.errors import UsageError
 from workbench.core.text.document import RenderedText, StyleName
 
@@ -109,7 +109,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self._wrapped: Wrapped | None = None
         self._strips: LRUCache[int, Strip] = LRUCache(1024)
         self._query = ""
-        self._hits: list[Piece] = []
+        self._hits: list[Extent] = []
         self._hit = 0
         self._jump = ("", 0)
 

@@ -18,7 +18,7 @@ _NO_START: Final = frozenset("、。，．,.：；！？!?)）]］】〉》」�
 _NO_END: Final = frozenset("(（[［【〈《「『〔$￥")
 
 
-class Piece(NamedTuple):
+class Extent(NamedTuple):
     """Characters `start` to `end` of a line: one row on the screen, or a search hit."""
 
     line: int
@@ -41,7 +41,7 @@ class Wrapped(NamedTuple):
     rendered: RenderedText
     width: int
     lines: list[tuple[Span, ...]]
-    rows: list[Piece]
+    rows: list[Extent]
     complete: bool
     breadth: int
     aligned: set[int]
@@ -70,14 +70,14 @@ class Wrapped(NamedTuple):
                 yield Span(span.text[first:last], span.style)
             position += len(span.text)
 
-    def find(self, text: str) -> list[Piece]:
+    def find(self, text: str) -> list[Extent]:
         """Return every occurrence of `text`; the search is case-sensitive only if `text` has capital letters."""
         wanted = printable(text)
         if not wanted:
             return []
         pattern = re.compile(re.escape(wanted), 0 if wanted != wanted.lower() else re.IGNORECASE)
         return [
-            Piece(number, match.start(), match.end())
+            Extent(number, match.start(), match.end())
             for number in range(len(self.lines))
             for match in pattern.finditer(self.text(number))
         ]
@@ -90,7 +90,7 @@ def prepare(rendered: RenderedText, width: int, limit: int | None = None) -> Wra
     It touches no widget: a thread may prepare the next text while this one is read.
     """
     lines: list[tuple[Span, ...]] = []
-    rows: list[Piece] = []
+    rows: list[Extent] = []
     complete = True
     aligned, breadth = {*rendered.marks.get("aligned", ())}, width
     for number, line in enumerate(rendered.lines):
@@ -104,7 +104,7 @@ def prepare(rendered: RenderedText, width: int, limit: int | None = None) -> Wra
             breaks, breadth = iter([(0, len(text))]), max(breadth, cell_len(text))
         if limit is not None:
             breaks = islice(breaks, limit)
-        rows.extend(Piece(number, start, end) for start, end in breaks)
+        rows.extend(Extent(number, start, end) for start, end in breaks)
         complete = limit is None or rows[-1].end >= len(text.rstrip(" "))
     return Wrapped(rendered, width, lines, rows, complete, breadth, aligned)
 

@@ -168,14 +168,10 @@ class AccuracyScreen(BreakdownScreen):
 
     def show(self, sheet: AccuracySheet) -> None:
         self._displayed, self.sheet = self.asked, sheet
-        self.say(self._title_text(self.asked, sheet))
+        place = f"{self.asked.words} by {self.asked.by}".strip()
+        nothing = " · no verifier has been run yet" if all(map(is_baseline, sheet.report.rows)) else ""
+        self.say(f"{printable(self.project.path.name)} · {place}{nothing}")
         self.redraw()
-
-    def _title_text(self, asked: SheetQuery, sheet: AccuracySheet) -> str:
-        place = f"{asked.words} by {asked.by}" if asked.words else f"by {asked.by}"
-        alone = all(map(is_baseline, sheet.report.rows))
-        nothing = " · no verifier has been run yet" if alone else ""
-        return f"{printable(self.project.path.name)} · {place}{nothing}"
 
     @property
     def report(self) -> AccuracyReport | None:
@@ -340,12 +336,9 @@ class AccuracyScreen(BreakdownScreen):
         if group is not None and self.asked.by == "reason":
             self.notify(f"Reasons can't be broken down: {key_of('accuracy.items')} lists the items.", markup=False)
             return
-        self._choose_property(group)
+        self.action_choose_property(group)
 
-    def action_choose_property(self) -> None:
-        self._choose_property(None)
-
-    def _choose_property(self, group: str | None) -> None:
+    def action_choose_property(self, group: str | None = None) -> None:
         free = (by for by in self.asked.free(self.groups) if group is None or by != self.asked.by)
         choices = [Choice(by, printable(by), str(place) if place < 10 else "") for place, by in enumerate(free, 1)]
         menu = PickMenu(f"Break down {self.asked.words_of(group)} by", choices, chosen=(self.asked.by,))
@@ -369,7 +362,9 @@ class AccuracyScreen(BreakdownScreen):
         row = self._selected_row
         if row is None or self.sheet is None:
             return
-        names = tuple(name for name in self.sheet.verifiers if self._is_comparable(name))
+        overall = ((name, self.sheet.row(name, None)) for name in self.sheet.verifiers)
+        complete = ((name, one) for name, one in overall if one and name not in self.sheet.report.unfinished)
+        names = tuple(name for name, one in complete if one.kind == "verifier" or name == BASELINE)
         if row.verifier not in names or len(names) < 2:
             self.notify("Two verifiers with complete runs are needed.", markup=False)
             return
@@ -382,12 +377,6 @@ class AccuracyScreen(BreakdownScreen):
             conditions=self.asked.conditions_of(row.group),
         )
         self.app.push_screen(CompareScreen(pair, names))
-
-    def _is_comparable(self, verifier: str) -> bool:
-        assert self.sheet is not None
-        row = self.sheet.row(verifier, None)
-        known = row is not None and (row.kind == "verifier" or verifier == BASELINE)
-        return known and verifier not in self.sheet.report.unfinished
 
     # -- what is counted, and how it is shown ------------------------------------------------------
 

@@ -161,9 +161,10 @@ class ConflictClassScreen(TableScreen):
         )
 
     def _show_caption(self) -> None:
-        kind = self._opened.kind if self._opened is not None else None
-        words = kind_words(kind) if kind is not None else self._kind
-        chosen = f"{len(self._selected):,} of {kind.count:,} selected" if kind is not None else "none left"
+        words, chosen = self._kind, "none left"
+        if self._opened is not None:
+            kind = self._opened.kind
+            words, chosen = kind_words(kind), f"{len(self._selected):,} of {kind.count:,} selected"
         self.say(f"{chosen} · {printable(words)} · {printable(self._session.person.name)}")
 
     # -- looking -----------------------------------------------------------------------------------

@@ -99,22 +99,13 @@ class FlagsScreen(TableScreen, LiveScreen):
 
 
 def _detail_text(flag: Flag) -> Content:
+    earlier = (f"{one.asked or 'calls you'} → {one.answered_by}: {one.answer}" for one in flag.earlier)
     lines = [
-        *(
-            Content.styled(
-                f"{printable(one.asked) or 'calls you'} → {printable(one.answered_by)}: {printable(one.answer)}",
-                "$text-muted",
-            )
-            for one in flag.earlier
-        ),
+        *(Content.styled(printable(text), "$text-muted") for text in earlier),
         Content.assemble((f"{printable(flag.annotator)}  ", "bold"), printable(flag.asked) or "no question"),
         Content.styled(printable(flag.question), "$text-muted"),
     ]
     if flag.answered_at:
-        read = "read" if flag.heard else "not read yet"
-        lines.append(
-            Content.assemble(
-                (f"{printable(flag.answered_by)}  ", "bold"), printable(flag.answer), (f"  ({read})", "$text-muted")
-            )
-        )
+        by, said, read = printable(flag.answered_by), printable(flag.answer), "read" if flag.heard else "not read yet"
+        lines.append(Content.assemble((f"{by}  ", "bold"), said, (f"  ({read})", "$text-muted")))
     return Content("\n").join(lines)

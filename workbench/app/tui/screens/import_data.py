@@ -24,6 +24,7 @@ from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.choices import choose
 from workbench.app.tui.kit.option_field import OptionField
 from workbench.app.tui.kit.path_suggester import ambiguous_name_message, possible_names
+from workbench.app.tui.screen import WorkbenchScreen
 from workbench.app.tui.screens.verb import VerbFormScreen
 from workbench.app.tui.verb_forms import VerbForm
 from workbench.app.verbs import verb_named
@@ -83,8 +84,7 @@ class ImportScreen(VerbFormScreen):
         self._bytes = 0
         self._goes_on = True
 
-    def heading(self) -> tuple[str, str]:
-        return self.TITLE_TEXT, self.REMARK
+    heading = WorkbenchScreen.heading
 
     def fields(self) -> ComposeResult:
         yield option_field(FormField(name=_FILE, about="", is_path=True))

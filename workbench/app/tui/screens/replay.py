@@ -15,6 +15,7 @@ from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.option_field import OptionField
 from workbench.app.tui.replays import ReplayServer
+from workbench.app.tui.screen import WorkbenchScreen
 from workbench.app.tui.screens.verb import VerbFormScreen
 from workbench.app.tui.verb_forms import VerbForm
 from workbench.app.verbs import verb_named
@@ -55,8 +56,7 @@ class ReplayScreen(VerbFormScreen):
         super().__init__(verb_named("replay"), {"file": _sample(), "port": port})
         self._then = then
 
-    def heading(self) -> tuple[str, str]:
-        return self.TITLE_TEXT, self.REMARK
+    heading = WorkbenchScreen.heading
 
     def read_form(self) -> VerbForm:
         return super().read_form().only(_ABOUT)

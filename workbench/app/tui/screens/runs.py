@@ -268,7 +268,7 @@ class RunsScreen(TableScreen, LiveScreen):
 
     def on_mount(self) -> None:
         if self._starting:
-            self.start(self._to_begin)
+            self.action_start(self._to_begin)
 
     # -- reading -----------------------------------------------------------------------------------
 
@@ -321,10 +321,7 @@ class RunsScreen(TableScreen, LiveScreen):
 
     # -- actions -----------------------------------------------------------------------------------
 
-    def action_start(self) -> None:
-        self.start(None)
-
-    def start(self, offer: StartOffer | None) -> None:
+    def action_start(self, offer: StartOffer | None = None) -> None:
         self._to_begin = offer
         self.in_background(partial(verifying.kinds, self.project), self._choose_verifier, group="kinds")
 

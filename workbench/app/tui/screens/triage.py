@@ -301,15 +301,15 @@ class TriageScreen(Desk):
             self.ask_line(WHY_ANEW, cases[0].id, partial(self._send_back, cases[0]))
 
     def _send_back(self, case: TriageCase, reason: str) -> None:
-        self._pending.add(case.id)
-        self._add_job((case.id,), partial(self._reopen, case, reason))
-        self._show_next()
+        def reopen(project: Project, scope: TriageScope) -> _Finished:
+            by = coordinator_name()
+            self._given.append((deciding.send_back(project, case.id, reason=reason, by=by, queue=scope.queue),))
+            saved = f"saved: sent back · {_case_number(scope, case)} · {key_of('triage.undo')} undoes it"
+            return _Finished(saved, (case.id,))
 
-    def _reopen(self, case: TriageCase, reason: str, project: Project, scope: TriageScope) -> _Finished:
-        by = coordinator_name()
-        self._given.append((deciding.send_back(project, case.id, reason=reason, by=by, queue=scope.queue),))
-        saved = f"saved: sent back · {_case_number(scope, case)} · {key_of('triage.undo')} undoes it"
-        return _Finished(saved, (case.id,))
+        self._pending.add(case.id)
+        self._add_job((case.id,), reopen)
+        self._show_next()
 
     # -- storing -----------------------------------------------------------------------------------
 

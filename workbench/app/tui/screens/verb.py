@@ -133,7 +133,6 @@ class VerbFormScreen(FormScreen):
         self.verb = verb
         self.form: VerbForm | None = None
         self._start_with, self._at_once = begin, at_once
-        self._began = 0.0
         self._is_trial = self._more = False
 
     def heading(self) -> tuple[str, str]:
@@ -235,11 +234,12 @@ class VerbFormScreen(FormScreen):
         if line is None:
             return
         self._is_trial = dry_run
-        self._began = monotonic()
-        self.begin(partial(run_line, line), self._ran, self._tick)
+        began = monotonic()
 
-    def _tick(self) -> None:
-        self.say(f"running, {monotonic() - self._began:.0f} s so far · {key_of('verb.back')} stops it")
+        def tell() -> None:
+            self.say(f"running, {monotonic() - began:.0f} s so far · {key_of('verb.back')} stops it")
+
+        self.begin(partial(run_line, line), self._ran, tell)
 
     def _ran(self, ran: Ran) -> None:
         self.rest()

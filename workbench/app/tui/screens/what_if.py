@@ -47,6 +47,7 @@ from workbench.measuring.what_if import (
 )
 from workbench.runs.configuring import with_absolute_prompt_path
 from workbench.runs.own_templates import ITS_OWN, TEMPLATE
+from workbench.statistics.records.flips import WhatIfReport
 
 SAMPLE: Final = 20
 """Number of items in the sample that can be sent to servers first."""
@@ -105,7 +106,7 @@ class WhatIfScreen(TableScreen, FormScreen):
     def on_mount(self) -> None:
         self.in_background(partial(changeable, self.project, self.verifier), self._show_fields, group="what-if-form")
         if self.item is not None:
-            self._read_cases(self.item)
+            self._read_item(self.item)
 
     # -- the fields --------------------------------------------------------------------------------
 
@@ -174,10 +175,7 @@ class WhatIfScreen(TableScreen, FormScreen):
 
     # -- trying ------------------------------------------------------------------------------------
 
-    def action_try(self) -> None:
-        self._check_changes()
-
-    def _check_changes(self, **more: object) -> None:
+    def action_try(self, **more: object) -> None:
         if self.form is None or self._working:
             return
         options = self.attempt(lambda: structs.replace(self.options, **more))
@@ -201,20 +199,18 @@ class WhatIfScreen(TableScreen, FormScreen):
         self.table.set_source(FixedSource(FLIPPED, array("q", found.ids), found.rows, lambda row: row.id))
         self._update_title()
         if found.report.needed is not None:
-            self._load_candidates(found)
+            self._ask_to_send(found.report, found.report.needed)
 
-    def _load_candidates(self, found: WhatIf) -> None:
-        needed = found.report.needed
-        assert needed is not None
+    def _ask_to_send(self, report: WhatIfReport, needed: Estimate) -> None:
         choices = {"": "Send nothing"}
-        if not found.report.items.read:
+        if not report.items.read:
             some = min(SAMPLE, needed.items)
             choices["sample"] = f"Send {counted(some, 'item')} first: {_takes(needed, some)}"
         choices["all"] = f"Send all of them: {_takes(needed, needed.items)}"
 
         def chosen(what: str) -> None:
             if what:
-                self._check_changes(ask=True, sample=SAMPLE if what == "sample" else None)
+                self.action_try(ask=True, sample=SAMPLE if what == "sample" else None)
 
         choose(self, ChoiceMenu(f"No stored reply on {counted(needed.items, 'item')}", choices), chosen)
 
@@ -227,9 +223,9 @@ class WhatIfScreen(TableScreen, FormScreen):
 
     def highlighted(self, row: int) -> None:
         if self.focused is self.table:
-            self._read_cases(row)
+            self._read_item(row)
 
-    def _read_cases(self, item: int) -> None:
+    def _read_item(self, item: int) -> None:
         read = partial(browsing.detail, self.project, item, self.workbench.names_worked_under)
         self.in_background(read, self._show_item, group="what-if-item")
 

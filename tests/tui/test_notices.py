@@ -47,3 +47,11 @@ async def test_notice_covers_no_input_line(tmp_path: Path, size: tuple[int, int]
         assert focused is not None
         assert focused.region.height
         assert not shown(app)[0].region.overlaps(focused.region)
+
+
+async def test_notice_is_never_markup(tmp_path: Path) -> None:
+    async with opened(make_project(tmp_path, numbered(1))) as (app, pilot):
+        for told in (app.notify, app.screen.notify, app.screen.query_one(Footer).notify):
+            told("[b]bold[/b] [/] [@click=app.quit]here[/]", title="[red]")
+            expected = "[red]: [b]bold[/b] [/] [@click=app.quit]here[/]"
+            await until(pilot, lambda: [str(one.render()) for one in shown(app)][-1:] == [expected])  # noqa: B023

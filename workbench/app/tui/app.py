@@ -194,9 +194,11 @@ class WorkbenchApp(App[None]):
         self.replays.stop()
 
     def notify(self, message: str, *, title: str = "", **more: Any) -> None:
-        """Show a message in the last line, instead of the keys; the text above makes room for one of several lines."""
-        say = super().notify  # callers say whether it is markup
-        say(f"{title}{' ' if title.endswith('.') else ': '}{message}" if title else message, **more)
+        """Show a message, which is never markup, in the last line, instead of the keys; the text above makes room for
+        one of several lines.
+        """
+        said = f"{title}{' ' if title.endswith('.') else ': '}{message}" if title else message
+        super().notify(said, **{**more, "markup": False})
 
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.InputEvent) and not event.is_forwarded:
@@ -274,7 +276,7 @@ class WorkbenchApp(App[None]):
     def _report_settings_problems(self, found: list[str]) -> None:
         path = self.project.path.with_name(FILE_NAME)
         for text in found:
-            self.notify(text, title=str(path), severity="warning", timeout=15, markup=False)
+            self.notify(text, title=str(path), severity="warning", timeout=15)
 
     def actions_everywhere(self) -> Iterator[Action]:
         yield from (one for one in self.EVERYWHERE if self.check_action(one.run, ()))
@@ -308,7 +310,7 @@ class WorkbenchApp(App[None]):
 
     def open_screen(self, name: str, *arguments: object) -> None:
         if name not in self.screen_names:
-            self.notify("This screen is the coordinator's.", severity="warning", markup=False)
+            self.notify("This screen is the coordinator's.", severity="warning")
             return
         if DESTINATIONS[name].is_command:
             self.open_verb(name)
@@ -415,7 +417,7 @@ class WorkbenchApp(App[None]):
         return filters
 
     def action_help_quit(self) -> None:
-        self.notify(f"{key_of('app.quit')} leaves the app.", markup=False)
+        self.notify(f"{key_of('app.quit')} leaves the app.")
 
     def deliver_screenshot(
         self, filename: str | None = None, path: str | None = None, time_format: str | None = None
@@ -426,9 +428,9 @@ class WorkbenchApp(App[None]):
         try:
             written = write_next_to(self.project.path, "screen", ".svg", self.export_screenshot(title=self.TITLE))
         except WorkbenchError as error:
-            self.notify(str(error), title=error.title, severity="error", markup=False)
+            self.notify(str(error), title=error.title, severity="error")
         else:
-            self.notify(str(written.absolute()), title="Screenshot", markup=False)
+            self.notify(str(written.absolute()), title="Screenshot")
 
     async def action_projects(self) -> None:
         self.goes_on = True
@@ -448,7 +450,7 @@ class WorkbenchApp(App[None]):
             if offers := tuple(self.screen.copies()):
                 copy_menu(self.screen, offers)
             else:
-                self.notify("There is nothing to copy here.", markup=False)
+                self.notify("There is nothing to copy here.")
 
     def action_help(self) -> None:
         from workbench.app.tui.screens.help import HelpScreen

@@ -85,7 +85,7 @@ class Desk(WorkbenchScreen):
         order = self.workbench.key_order
         if order.follows_idle:
             shown = self.app.get_key_display(Binding(order.at_work, ""))
-            self.notify(f"The previous key had no effect here: press {shown} again to decide.", markup=False)
+            self.notify(f"The previous key had no effect here: press {shown} again to decide.")
         return not order.follows_idle
 
     # -- storing -----------------------------------------------------------------------------------

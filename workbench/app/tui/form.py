@@ -227,7 +227,7 @@ class FormScreen(WorkbenchScreen):
         if self.is_at_work:
             self.workers.cancel_group(self, _WORK)
             self.rest()
-            self.notify(self.STOPPED, markup=False)
+            self.notify(self.STOPPED)
         else:
             self.workbench.action_go_back()
 

@@ -433,7 +433,7 @@ class JudgingScreen(Desk, PersonScreen, Generic[CaseT]):
 
     def show_undone(self, case: CaseT | None) -> None:
         if case is None:
-            self.notify(self.NO_UNDO, markup=False)
+            self.notify(self.NO_UNDO)
         else:
             self.show_case(case)
 
@@ -453,7 +453,7 @@ class JudgingScreen(Desk, PersonScreen, Generic[CaseT]):
         if case is not None:
             self.revisit(case)
         elif older:
-            self.notify(self.NO_OLDER, markup=False)
+            self.notify(self.NO_OLDER)
         else:
             self.advance()
 
@@ -507,7 +507,7 @@ class JudgingScreen(Desk, PersonScreen, Generic[CaseT]):
         elif acquainted.news():
             self._news = f"new guidelines: {key}"
             when = "have changed" if before else "have changed since you were here"
-            self.notify(f"The guidelines {when}: {key} shows them.", title="New guidelines", timeout=8, markup=False)
+            self.notify(f"The guidelines {when}: {key} shows them.", title="New guidelines", timeout=8)
         if not before:
             self._read_guidelines()
         self.draw_line()

@@ -119,7 +119,7 @@ class PersonScreen(WorkbenchScreen):
             return
         if not (found or fresh):
             self._resume_keys(self, dropped=True)
-            self.notify("No one else has work here.", markup=False)
+            self.notify("No one else has work here.")
             return
         about = [_THIRD] if fresh and not found else []
         people = []

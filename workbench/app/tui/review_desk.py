@@ -211,9 +211,9 @@ class Reviewing(Desk):
         chosen, erred = self.chosen, self.erring(item)
         decided = [verdict for verdict in erred if verdict.verdict in DECIDED]
         if item.gold == "none":
-            self.notify("The item has no gold label, so no verdict on it can be an error.", markup=False)
+            self.notify("The item has no gold label, so no verdict on it can be an error.")
         elif not erred:
-            self.notify("Every verifier that has judged the item agrees with gold.", markup=False)
+            self.notify("Every verifier that has judged the item agrees with gold.")
         elif chosen is not None and chosen in erred:
             self._ask_category(item.id, [chosen])
         elif len(decided) == 1:
@@ -312,7 +312,7 @@ class Reviewing(Desk):
         def decided(done: Result) -> None:
             self.line_stored(WHY_ANEW, completion)
             self.line_stored(WHY_UNSUITABLE, completion)
-            self.notify(say(done), markup=False)
+            self.notify(say(done))
             self.after_decision(completion)
 
         self.store(work, decided)

@@ -177,19 +177,15 @@ class WorkbenchScreen(Screen[None]):
             # Every read of the database then fails with this error: one notice is enough.
             if self.workbench.reported_away != str(error):
                 self.workbench.reported_away = str(error)
-                self.notify(str(error), title=error.title, severity="error", timeout=30, markup=False)
+                self.notify(str(error), title=error.title, severity="error", timeout=30)
             return
         if isinstance(error, WorkbenchError):
             # "Usage error" is no title for a screen: the error says what is not there yet, or no longer.
             wrong = isinstance(error, UsageError)
-            self.notify(
-                str(error), title="" if wrong else error.title, severity="warning" if wrong else "error", markup=False
-            )
+            self.notify(str(error), title="" if wrong else error.title, severity="warning" if wrong else "error")
             return
         LOG.error("background work failed", exc_info=error)
-        self.notify(
-            f"{type(error).__name__}: {error}", title="Something went wrong", severity="error", markup=False, timeout=10
-        )
+        self.notify(f"{type(error).__name__}: {error}", title="Something went wrong", severity="error", timeout=10)
 
     def on_paste(self, event: Paste) -> None:
         if event.text:
@@ -239,7 +235,7 @@ class WorkbenchScreen(Screen[None]):
         place = index_of(ids, present)
         if place is not None and 0 <= place + step < len(ids):
             return ids[place + step]
-        self.notify(f"This is the last {noun}." if step > 0 else f"This is the first {noun}.", markup=False)
+        self.notify(f"This is the last {noun}." if step > 0 else f"This is the first {noun}.")
         return None
 
     def on_screen_resume(self) -> None:

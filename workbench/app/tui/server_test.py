@@ -136,7 +136,7 @@ class ServerTestScreen(FormScreen):
                 field.value = field.value or value if name == "name" else value
         replies = counted(server.told.replies, "recording")
         said = f"{replies} of {server.file.name} answer at {url} while this app runs."
-        self.notify(printable(said), title="Recorded replies", markup=False)
+        self.notify(printable(said), title="Recorded replies")
 
     def _tell_tested(self, text: Content) -> None:
         said = self.query_one(".form-tested", Static)

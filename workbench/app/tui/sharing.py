@@ -61,7 +61,7 @@ def share(
     """
 
     def save(suffix: str, make: Callable[[], str]) -> None:
-        path, written = screen.project.path, partial(screen.notify, title="Written", markup=False)
+        path, written = screen.project.path, partial(screen.notify, title="Written")
         work = partial(write_next_to, path, name, suffix)
         _run_in_background(screen, lambda: work(make()), lambda found: written(str(found.absolute())))
 
@@ -141,7 +141,7 @@ def copy_text(screen: WorkbenchScreen, make: Callable[[], str]) -> None:
 def _finish_copy(screen: WorkbenchScreen, done: tuple[str, str | None]) -> None:
     text, place = done
     if place is not None:
-        screen.notify(f"{len(text):,} characters are in {place}.", title="Copied", markup=False)
+        screen.notify(f"{len(text):,} characters are in {place}.", title="Copied")
         return
     screen.app.copy_to_clipboard(text)
     kept = None if screen.app.is_web else _save_copy(screen.project.path, text)
@@ -150,7 +150,6 @@ def _finish_copy(screen: WorkbenchScreen, done: tuple[str, str | None]) -> None:
         f"check.{'' if kept is None else f' They are also saved in {kept}'}",
         title="Possibly copied",
         severity="warning",
-        markup=False,
     )
 
 

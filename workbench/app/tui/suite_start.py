@@ -43,7 +43,7 @@ def export_outcomes(screen: WorkbenchScreen, *conditions: Condition) -> None:
 def run_again(screen: WorkbenchScreen, matrix: PassMatrix, which: Condition) -> None:
     """Delete the shown run's verdicts on some of a problem's solutions, and run these again."""
     if matrix.run is None:
-        screen.notify("Nothing has been run yet: start a suite of tests first.", markup=False)
+        screen.notify("Nothing has been run yet: start a suite of tests first.")
         return
     name = matrix.run.verifier
     chosen = Selection((Condition("dataset", "=", matrix.dataset), which))
@@ -51,7 +51,7 @@ def run_again(screen: WorkbenchScreen, matrix: PassMatrix, which: Condition) -> 
 
     def started(info: RunInfo) -> None:
         said = f"{counted(info.selected or 0, 'solution')} run again by {printable(name)}; excluded tests are left out."
-        screen.notify(said, markup=False)
+        screen.notify(said)
 
     screen.in_background(work, started, group="run-again")
 
@@ -63,7 +63,7 @@ def _ask(screen: WorkbenchScreen, where: str, found: Sequence[SuitesToRun]) -> N
         menu = ChoiceMenu("Run solutions on", [Choice(one, printable(one.words)) for one in found])
         choose(screen, menu, partial(_fill_in, screen, where))
     else:
-        screen.notify("No problem here has tests yet: import a file of problems with tests.", markup=False)
+        screen.notify("No problem here has tests yet: import a file of problems with tests.")
 
 
 def _fill_in(screen: WorkbenchScreen, where: str, suites: SuitesToRun) -> None:

@@ -364,7 +364,7 @@ class CatalogScreen(TableScreen):
         if ids:
             self.table.jump_to_id(ids[0])
         if len(ids) > 1:
-            self.notify(f"{len(ids)} {several}", markup=False)
+            self.notify(f"{len(ids)} {several}")
         if line is not None and ids:
             line.dismiss("")
         elif line is not None:

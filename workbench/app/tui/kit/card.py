@@ -53,7 +53,7 @@ class WholeText(Reader):
     def _jump_to_requested_mark(self) -> None:
         mark, self._wanted = self._wanted, ""
         if mark and not self.jump(mark, self._step) and mark == "boxed":
-            self.notify("No \\boxed here.", markup=False)
+            self.notify("No \\boxed here.")
 
 
 class Excerpt(Reader):

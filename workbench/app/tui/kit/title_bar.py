@@ -242,4 +242,4 @@ class Line(Input):
         self.replace(text[:room], start, end)
         if len(text) > room or len(looked_at) < len(event.text):
             said = f"The line may have {longest:,} characters: the rest of the pasted text was dropped."
-            self.notify(said, title="Cut", severity="warning", markup=False)
+            self.notify(said, title="Cut", severity="warning")

@@ -334,7 +334,7 @@ class AccuracyScreen(BreakdownScreen):
         if self._displayed != self.asked:
             return
         if group is not None and self.asked.by == "reason":
-            self.notify(f"Reasons can't be broken down: {key_of('accuracy.items')} lists the items.", markup=False)
+            self.notify(f"Reasons can't be broken down: {key_of('accuracy.items')} lists the items.")
             return
         self.action_choose_property(group)
 
@@ -366,7 +366,7 @@ class AccuracyScreen(BreakdownScreen):
         complete = ((name, one) for name, one in overall if one and name not in self.sheet.report.unfinished)
         names = tuple(name for name, one in complete if one.kind == "verifier" or name == BASELINE)
         if row.verifier not in names or len(names) < 2:
-            self.notify("Two verifiers with complete runs are needed.", markup=False)
+            self.notify("Two verifiers with complete runs are needed.")
             return
         pair = Pair(
             a=row.verifier,

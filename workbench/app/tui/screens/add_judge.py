@@ -181,7 +181,7 @@ class AddJudgeScreen(ServerTestScreen):
 
     def _saved(self, path: Path) -> None:
         name = self.typed(_NAME)
-        self.notify(f"Saved to {path}.", title=f"{printable(name)} saved", markup=False)
+        self.notify(f"Saved to {path}.", title=f"{printable(name)} saved")
         self.app.pop_screen()
         self.workbench.action_start_verifier(name)
 

@@ -386,9 +386,7 @@ class AdjudicateScreen(JudgingScreen[ConflictCase]):
         self.line_stored(_CASE, None)
         self._shown_version = guideline.version
         self.card.set_guidelines(guideline.text)
-        self.notify(
-            f"Guidelines version {guideline.version}: {key_of('adjudicate.guidelines')} shows it.", markup=False
-        )
+        self.notify(f"Guidelines version {guideline.version}: {key_of('adjudicate.guidelines')} shows it.")
 
     # -- looking -----------------------------------------------------------------------------------
 

@@ -135,7 +135,7 @@ class AgreementScreen(TableScreen, FigureScreen):
         row = self.table.selected_id
         pairs = [] if self.report is None or self.place else self.report.cohen_kappa
         if row is None or row >= len(pairs):
-            self.notify("Choose two people with common items, in the table of pairs.", markup=False)
+            self.notify("Choose two people with common items, in the table of pairs.")
         else:
             self.app.push_screen(AgreementItemsScreen(self.asked, pairs[row].pair, everything))
 

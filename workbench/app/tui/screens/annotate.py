@@ -296,7 +296,7 @@ class AnnotateScreen(JudgingScreen[ShownCase]):
 
     def action_step(self, older: bool) -> None:
         if self._is_unfinished and not older:
-            self.notify(f"Label it first, or skip it with {key_of('annotate.skip')}.", markup=False)
+            self.notify(f"Label it first, or skip it with {key_of('annotate.skip')}.")
         else:
             super().action_step(older)
 
@@ -368,7 +368,7 @@ class AnnotateScreen(JudgingScreen[ShownCase]):
             return
         if not self._current.item.asks_type:
             self.mark_key_unused()
-            self.notify("Others decide the type of this question, or have decided it.", markup=False)
+            self.notify("Others decide the type of this question, or have decided it.")
             return
         self.ask_type()
 
@@ -480,13 +480,13 @@ class AnnotateScreen(JudgingScreen[ShownCase]):
                 self._current = case.changed(answer=answer)
         if new:
             words = f"The coordinator answered your flag: {key_of('annotate.answers')} shows it."
-            self.notify(words, title="An answer", timeout=8, markup=False)
+            self.notify(words, title="An answer", timeout=8)
         self.draw_line()
 
     def action_answers(self) -> None:
         if not self._answers or self._feed is None:
             self.mark_key_unused()
-            self.notify("The coordinator hasn't answered any of your flags yet.", markup=False)
+            self.notify("The coordinator hasn't answered any of your flags yet.")
             return
         choices = [Choice(one.completion, _answer_text(one)) for one in reversed(self._answers)]
         unread = {one.completion for one in self._answers if not one.heard}

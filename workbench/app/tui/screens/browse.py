@@ -184,7 +184,7 @@ class BrowseScreen(CatalogScreen, FilterScreen):
 
     def action_details(self) -> None:
         if not self.has_class("-wide"):
-            self.notify(f"Details need 100 columns; {key_of('table.open')} opens the item.", markup=False)
+            self.notify(f"Details need 100 columns; {key_of('table.open')} opens the item.")
             return
         self.toggle_class("details")
         self._read_details()

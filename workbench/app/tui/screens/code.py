@@ -122,7 +122,7 @@ class CodeScreen(CatalogScreen, LiveScreen):
 
     def action_choose_run(self) -> None:
         if not self.runs:
-            self.notify(f"No solution has been run yet: {key_of('code.start')} starts a suite of tests.", markup=False)
+            self.notify(f"No solution has been run yet: {key_of('code.start')} starts a suite of tests.")
             return
         choices = [Choice(run, f"{printable(run.suite)} · {run_words(run)}") for run in self.runs]
         menu = ChoiceMenu("Count the outcomes of", choices, chosen=[self.asked.run])
@@ -170,7 +170,7 @@ class CodeScreen(CatalogScreen, LiveScreen):
         from workbench.app.tui.screens.code_tests import CodeTestsScreen
 
         if self.asked.run is None:
-            self.notify(f"No solution has been run yet: {key_of('code.start')} starts a suite of tests.", markup=False)
+            self.notify(f"No solution has been run yet: {key_of('code.start')} starts a suite of tests.")
             return
         self.app.push_screen(CodeTestsScreen(self.asked.run, self.asked.dataset))
 

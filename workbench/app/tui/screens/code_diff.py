@@ -175,7 +175,7 @@ class CodeDiffScreen(WorkbenchScreen):
 
     def action_change(self, step: int) -> None:
         if not self.query_one(Reader).jump(CHANGE, step):
-            self.notify("There are no differences.", markup=False)
+            self.notify("There are no differences.")
 
     def action_swap(self) -> None:
         self.left, self.right = self.right, self.left
@@ -306,6 +306,6 @@ def compare(screen: WorkbenchScreen, matrix: PassMatrix, comparing: Comparing, s
     if pair is not None:
         screen.app.push_screen(CodeDiffScreen(matrix, *pair))
     elif comparing.marked is not None:
-        screen.notify("Marked. Press the same key on another solution to compare the two.", markup=False)
+        screen.notify("Marked. Press the same key on another solution to compare the two.")
     else:
-        screen.notify("No longer marked.", markup=False)
+        screen.notify("No longer marked.")

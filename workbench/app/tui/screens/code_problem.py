@@ -209,14 +209,14 @@ class CodeProblemScreen(LiveScreen):
 
     def action_next_suite(self, step: Literal[1, -1]) -> None:
         if self.matrix is not None and len(self.matrix.suites) < 2:
-            self.notify("The problem has no other suite of tests.", markup=False)
+            self.notify("The problem has no other suite of tests.")
         elif self.matrix is not None:
             self._suite, self._run = following(self.matrix.suite, tuple(self.matrix.suites)[::step]), None
             self.read_again()
 
     def action_next_run(self) -> None:
         if self.matrix is None or self.matrix.run is None or len(self.matrix.runs) < 2:
-            self.notify("No other run has outcomes of this suite.", markup=False)
+            self.notify("No other run has outcomes of this suite.")
             return
         run = following(self.matrix.run, self.matrix.runs)
         self._suite, self._run = run.suite, run.run
@@ -247,7 +247,7 @@ class CodeProblemScreen(LiveScreen):
         excluded = matrix.excluded.get(position)
         test = TestDecision(self.question, matrix.suite, position, excluded and excluded.reason)
         if matrix.own or matrix.test_of(matrix.solutions[0], position) is None:
-            self.notify("Tests that belong to a single solution can't be excluded.", markup=False)
+            self.notify("Tests that belong to a single solution can't be excluded.")
         elif test.before:
             self._store_decision(test, None)
         else:
@@ -259,7 +259,7 @@ class CodeProblemScreen(LiveScreen):
 
     def action_undo(self) -> None:
         if not self._decided:
-            self.notify("No test was excluded here.", markup=False)
+            self.notify("No test was excluded here.")
             return
         last = self._decided.pop()
         self._store(last, last.before)
@@ -277,7 +277,7 @@ class CodeProblemScreen(LiveScreen):
         self.line_stored(_WHY_APART, test)
         counts = "counts again" if reason is None else "is excluded from all metrics"
         again = f" {key_of('code-problem.retry')} runs the solutions again for new verdicts." if done else ""
-        self.notify(f"Test {test.position + 1} {counts}.{again}", markup=False)
+        self.notify(f"Test {test.position + 1} {counts}.{again}")
         self.read_again()
 
     def action_columns(self) -> None:

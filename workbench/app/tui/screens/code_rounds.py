@@ -111,7 +111,7 @@ class CodeRoundsScreen(TableScreen, LiveScreen):
 
     def action_next_evolution(self) -> None:
         if self.found is None or len(self.found.names) < 2:
-            self.notify("There is no other evolution.", markup=False)
+            self.notify("There is no other evolution.")
             return
         self._wanted = following(self.found.shown, self.found.names)
         self.read_again()

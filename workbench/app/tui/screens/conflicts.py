@@ -75,7 +75,7 @@ class ConflictsScreen(PersonListScreen):
             self.in_background(lambda: self._session().undo(), self._show_undone, group="conflicts-undo")
 
     def _show_undone(self, count: int) -> None:
-        self.notify(retraction_message(count), markup=False)
+        self.notify(retraction_message(count))
         self.action_reload()
 
 
@@ -209,7 +209,7 @@ class ConflictClassScreen(TableScreen):
     def _has_selection(self) -> bool:
         if self._opened is not None and not self._busy and not self._selected:
             select, every = key_of("conflict-class.select"), key_of("conflict-class.all")
-            self.notify(f"Nothing is selected: {select} selects one, {every} all of them.", markup=False)
+            self.notify(f"Nothing is selected: {select} selects one, {every} all of them.")
         return self._opened is not None and not self._busy and bool(self._selected)
 
     def action_settle(self, verdict: LabelVerdict) -> None:
@@ -254,7 +254,7 @@ class ConflictClassScreen(TableScreen):
             self.app.push_screen(ChoiceMenu(title, [Choice(line, line) for line in lines], wide=True))
         else:
             undo = key_of("conflict-class.undo")
-            self.notify(f"{counted(done.settled, 'conflict')} resolved ✓ · {undo} undoes them all", markup=False)
+            self.notify(f"{counted(done.settled, 'conflict')} resolved ✓ · {undo} undoes them all")
         self.action_reload()
 
     def action_undo(self) -> None:
@@ -263,7 +263,7 @@ class ConflictClassScreen(TableScreen):
             self.in_background(self._session.undo, self._show_undone, group="settling")
 
     def _show_undone(self, count: int) -> None:
-        self.notify(retraction_message(count), markup=False)
+        self.notify(retraction_message(count))
         self.action_reload()
 
     def show_error(self, error: BaseException | None) -> None:

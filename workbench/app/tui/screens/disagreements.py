@@ -220,7 +220,7 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
         table = self.table
         place = self.desk.next_open(-1 if table.cursor is None else table.cursor)
         if place is None:
-            self.notify("Every item of this queue is reviewed.", markup=False)
+            self.notify("Every item of this queue is reviewed.")
         else:
             table.jump_to_row(place + 1)
 
@@ -237,7 +237,7 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
 
     def _show_retraction(self, decision: Decision) -> None:
         self._undoing = False
-        self.notify(printable(retraction_text(decision)), markup=False)
+        self.notify(printable(retraction_text(decision)))
         if decision:
             self.table.jump_to_id(decision[0].completion)
             self.action_again()
@@ -305,7 +305,7 @@ class ReviewItemScreen(ItemScreen):
     def after_review(self, completion: int) -> None:
         place = self.desk.next_open(-1 if self._index is None else self._index)
         if place is None:
-            self.notify("Every item of this queue is reviewed.", title="Done", markup=False)
+            self.notify("Every item of this queue is reviewed.", title="Done")
             self.after_decision(completion)
         else:
             self._index = place

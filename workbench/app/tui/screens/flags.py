@@ -86,7 +86,7 @@ class FlagsScreen(TableScreen, LiveScreen):
 
             def sent(done: Answered) -> None:
                 self.line_stored(title, flag.completion)
-                self.notify(f"Your answer was sent to {printable(', '.join(done.to))}.", markup=False)
+                self.notify(f"Your answer was sent to {printable(', '.join(done.to))}.")
                 self.read_again()
 
             self.ask_line(title, flag.completion, store)

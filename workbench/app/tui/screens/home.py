@@ -324,7 +324,7 @@ class HomeScreen(LiveScreen):
         if self._seen.facts is not None and self._seen.facts.counts.items:
             self.app.push_screen(TypeProposalsScreen())
         else:
-            self.notify("There are no items yet: begin with a file.", markup=False)
+            self.notify("There are no items yet: begin with a file.")
 
     def _open_cell(self, verifier: str, by: str, group: str) -> None:
         from workbench.app.tui.kit.accuracy_view import group_name

@@ -336,7 +336,7 @@ class ImportScreen(VerbFormScreen):
         self.rest()
         self.forget()
         title = f"Imported into {printable(report.dataset)}"
-        self.notify(printable(counts_line(report, "imported")), title=title, markup=False, timeout=8)
+        self.notify(printable(counts_line(report, "imported")), title=title, timeout=8)
         self.workbench.action_go_back()
 
 

@@ -240,7 +240,7 @@ class ItemScreen(Reviewing, FindingScreen):
     def action_go(self, step: int) -> None:
         beside = self._neighbour_id(step)
         if beside is None:
-            self.notify("This is the last item." if step > 0 else "This is the first item.", markup=False)
+            self.notify("This is the last item." if step > 0 else "This is the first item.")
             return
         self._index, self.said = (self._index or 0) + step, ""
         self._open_item(beside)
@@ -309,7 +309,7 @@ class ItemScreen(Reviewing, FindingScreen):
             return
         names = [None, *(verdict.verifier for verdict in self.ready.item.verdicts)]
         if len(names) < 2:
-            self.notify("No verifier has judged this item yet.", markup=False)
+            self.notify("No verifier has judged this item yet.")
             return
         present = names.index(self.ready.view.verifier) if self.ready.view.verifier in names else 0
         self._change_view(self._view._replace(verifier=names[(present + step) % len(names)]))
@@ -322,9 +322,9 @@ class ItemScreen(Reviewing, FindingScreen):
         if len(asked) == 1:
             self.app.push_screen(TranscriptScreen(asked[0].run, self.completion))
         elif asked:
-            self.notify(f"Choose one of the judges' verdicts with {key_of('item.verdict')}.", markup=False)
+            self.notify(f"Choose one of the judges' verdicts with {key_of('item.verdict')}.")
         else:
-            self.notify("This verdict needed no model server.", markup=False)
+            self.notify("This verdict needed no model server.")
 
     def action_what_if(self) -> None:
         verdicts = () if self.ready is None else self.ready.item.verdicts
@@ -334,7 +334,7 @@ class ItemScreen(Reviewing, FindingScreen):
             choices = {one.verifier: f"{one.verifier}: {one.verdict}" for one in verdicts}
             choose(self, ChoiceMenu("Which verifier's options?", choices), self._open_what_if)
         else:
-            self.notify("No verifier has judged this item yet.", markup=False)
+            self.notify("No verifier has judged this item yet.")
 
     def _open_what_if(self, verifier: str) -> None:
         from workbench.app.tui.screens.what_if import WhatIfScreen
@@ -352,7 +352,7 @@ class ItemScreen(Reviewing, FindingScreen):
 
         def jump() -> None:
             if not pane.jump("answer"):
-                self.notify("No final answer is marked here.", markup=False)
+                self.notify("No final answer is marked here.")
 
         self.call_after_refresh(jump)
 
@@ -364,7 +364,7 @@ class ItemScreen(Reviewing, FindingScreen):
 
         def found(question: int | None) -> None:
             if question is None:
-                self.notify("This item is not a solution of a code problem.", markup=False)
+                self.notify("This item is not a solution of a code problem.")
             else:
                 self.app.push_screen(CodeProblemScreen(question, solution=solution))
 
@@ -373,5 +373,5 @@ class ItemScreen(Reviewing, FindingScreen):
     def action_write(self) -> None:
         if self.ready is not None:
             work = partial(browsing.write_item, self.project, self.ready.item)
-            tell = partial(self.notify, title="Written", markup=False)
+            tell = partial(self.notify, title="Written")
             self.in_background(work, lambda path: tell(str(path)), group="item-write")

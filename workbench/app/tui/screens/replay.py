@@ -96,7 +96,7 @@ class ReplayScreen(VerbFormScreen):
         self._show_served()
         if refused := server.told.refused:
             left_out = f"{counted(refused, 'line')} of {server.file.name} left out: they are not recorded replies."
-            self.notify(printable(left_out), severity="warning", markup=False)
+            self.notify(printable(left_out), severity="warning")
         if self._then is not None and self.is_current:
             self.app.pop_screen()
             self._then(server)

@@ -385,7 +385,7 @@ class RunsScreen(TableScreen, LiveScreen):
         if run is None:
             return
         if run.state not in (*ACTIVE, "paused"):
-            self.notify(f"Run {run.run} is {run.state}: there is nothing to cancel.", markup=False)
+            self.notify(f"Run {run.run} is {run.state}: there is nothing to cancel.")
             return
         text = f"{printable(run.verifier)}, run {run.run}: {run.done:,} of {run.items:,} done. Its verdicts stay."
         cancel = partial(verifying.cancel, self.project, run.run)
@@ -397,7 +397,7 @@ class RunsScreen(TableScreen, LiveScreen):
     def _report_state(self, run: RunInfo) -> None:
         state, _ = state_words(run)
         had = f" · {run.reused:,} of {run.selected:,} items already have a verdict" if run.reused else ""
-        self.notify(f"{state}{had}", title=f"{printable(run.verifier)}, run {run.run}", markup=False)
+        self.notify(f"{state}{had}", title=f"{printable(run.verifier)}, run {run.run}")
         self.table.jump_to_id(run.run)
         self.read_again()
 
@@ -409,7 +409,7 @@ class RunsScreen(TableScreen, LiveScreen):
         if run is not None and run.writes:
             self.app.push_screen(WrittenScreen(run.run))
         elif run is not None:
-            self.notify(f"Open one of its items: {key_of('item.transcript')} shows a verdict's calls.", markup=False)
+            self.notify(f"Open one of its items: {key_of('item.transcript')} shows a verdict's calls.")
 
     def action_details(self) -> None:
         if (run := self.chosen) is not None:

@@ -134,7 +134,7 @@ class SetsScreen(TableScreen, LiveScreen):
         line = self.chosen
         others = [one.full_name for one in self.sets[::-1] if one is not line]
         if not others:
-            self.notify("There is no other set yet.", markup=False)
+            self.notify("There is no other set yet.")
             return
         choose(self, ChoiceMenu("Compare with", {name: name for name in others}), self._diff)
 
@@ -163,7 +163,7 @@ class SetsScreen(TableScreen, LiveScreen):
     def action_publish(self) -> None:
         line = self.chosen
         if line is None or line.kind not in PUBLISHABLE:
-            self.notify("Only finished sets can be published: balanced and hard ones.", markup=False)
+            self.notify("Only finished sets can be published: balanced and hard ones.")
             return
         folder = self.project.path.parent / line.name.replace("/", "-")
         self.workbench.open_verb("publish", sets=line.full_name, folder=str(folder))

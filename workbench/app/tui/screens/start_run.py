@@ -246,9 +246,7 @@ class SetUpRunScreen(ServerTestScreen):
         self.in_background(work, partial(self._saved, name), group="set-up-save")
 
     def _saved(self, name: str, path: Path) -> None:
-        self.notify(
-            f"Saved to {path}. {key_of('set-up-run.start')} starts it.", title=f"{printable(name)} saved", markup=False
-        )
+        self.notify(f"Saved to {path}. {key_of('set-up-run.start')} starts it.", title=f"{printable(name)} saved")
 
 
 def _tried(screen: SetUpRunScreen, project: Project, trust: bool) -> ShownTrial:

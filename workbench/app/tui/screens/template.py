@@ -174,7 +174,7 @@ class TextEditor(TextArea):
         self.replace(text, *self.selection, maintain_selection_offset=False)
         if len(event.text) > room:
             said = f"A text may have {self._longest:,} characters: the rest of the pasted text was dropped."
-            self.notify(said, title="Cut", severity="warning", markup=False)
+            self.notify(said, title="Cut", severity="warning")
 
 
 def _visible_sign(match: re.Match[str]) -> str:

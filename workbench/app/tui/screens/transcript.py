@@ -340,7 +340,7 @@ class SearchTreeScreen(WorkbenchScreen):
         if node.subtask is None:
             self._open_calls(None, "all calls")
         elif not node.calls:
-            self.notify("The subtask was left out here: no call was made.", markup=False)
+            self.notify("The subtask was left out here: no call was made.")
         else:
             self._open_calls(node.calls, f"node {place}, {node.subtask}")
 

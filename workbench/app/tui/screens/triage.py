@@ -225,7 +225,7 @@ class TriageScreen(Desk):
             self.said = ""
             self._show(place)
         else:
-            self.notify("This is the last case." if step > 0 else "This is the first case.", markup=False)
+            self.notify("This is the last case." if step > 0 else "This is the first case.")
 
     def action_choose_verifier(self) -> None:
         self.in_background(partial(triage.verifiers, self.project), self._ask_verifier, group="verifiers")
@@ -404,7 +404,7 @@ class TriageScreen(Desk):
             if others:
                 self._switch_verifier(others[0].verifier)
             else:
-                self.notify("No verifier has an open case.", markup=False)
+                self.notify("No verifier has an open case.")
 
         self.in_background(partial(triage.open_cases, self.project), found, group="triage-elsewhere", stops=True)
 

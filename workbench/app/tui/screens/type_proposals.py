@@ -99,7 +99,7 @@ class TypeProposalsScreen(TableScreen):
     def action_accept(self) -> None:
         settled = [(one.of, one.subtype) for one in self.offered if one.taken and one.subtype is not None]
         if not settled:
-            self.notify("No type is selected.", markup=False)
+            self.notify("No type is selected.")
             return
         work = partial(resolve_types, self.project, settled, by=coordinator_name())
         self.in_background(work, self._show_accepted, group="types-accept")
@@ -107,7 +107,7 @@ class TypeProposalsScreen(TableScreen):
     def _show_accepted(self, done: LabelsImported) -> None:
         left = len(self.offered) - sum(one.taken for one in self.offered)
         stay = f" {counted(left, 'question')} {'stays' if left == 1 else 'stay'} without a type." if left else ""
-        self.notify(f"{counted(done.imported, 'type')} accepted; metrics by type use them now.{stay}", markup=False)
+        self.notify(f"{counted(done.imported, 'type')} accepted; metrics by type use them now.{stay}")
         self.workbench.action_go_back()
 
 

@@ -106,7 +106,7 @@ class VerbOutputScreen(FindingScreen):
 
     def _saved(self, path: Path) -> None:
         self._file = path
-        self.notify(str(path.absolute()), title="Written", markup=False)
+        self.notify(str(path.absolute()), title="Written")
 
     def action_copy(self) -> None:
         copy_text(self, lambda: self.text)
@@ -293,5 +293,5 @@ def _verifiers(project: Project) -> list[str]:
 
 
 def show_command(screen: FormScreen | FindingScreen, command: str) -> None:
-    screen.notify(printable(command), title="The same as a command", timeout=20, markup=False)
+    screen.notify(printable(command), title="The same as a command", timeout=20)
     copy_text(screen, lambda: command)

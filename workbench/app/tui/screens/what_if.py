@@ -264,7 +264,6 @@ class WhatIfScreen(TableScreen, FormScreen):
         self.notify(
             f"Run {run.run} is {run.state}: see Verifiers & runs.",
             title=f"{printable(run.verifier)} saved",
-            markup=False,
         )
 
     def action_back(self) -> None:

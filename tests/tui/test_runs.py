@@ -303,14 +303,6 @@ async def test_hostile_names_are_shown_as_text(tmp_path: Path, size: tuple[int, 
         assert not notices(app)
 
 
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [(0, "0s"), (59.6, "1m00s"), (200, "3m20s"), (3720, "1h02m"), (359_940, "99h59m"), (400_000, "4d")],
-)
-def test_times_are_short(seconds: float, text: str) -> None:
-    assert runs_screen.duration(seconds) == text
-
-
 @pytest.mark.soak
 async def test_typing_filters_the_list_and_uninstalled_are_separate(
     project: Project, monkeypatch: pytest.MonkeyPatch

@@ -29,7 +29,7 @@ from workbench.app.tui.kit.cells import fit, printable
 from workbench.app.tui.kit.columns import Sort, TableColumn, TableRow, fit_widths, rows_of, table_columns
 from workbench.app.tui.kit.sources import PAGE, MemorySource, PageCache
 from workbench.app.tui.kit.virtual_table import VirtualTable
-from workbench.app.tui.screens.runs import duration
+from workbench.app.tui.pace import about
 from workbench.core.text.figures import compact_count
 from workbench.tables.document import Cell, Tone
 from workbench.tables.table import Columns, column
@@ -548,7 +548,7 @@ def test_any_text_can_be_sorted(words: list[str]) -> None:
     assert sorted(by_size(*words)) == sorted(words)
 
 
-@given(st.lists(st.integers(0, 10**11), min_size=2), st.sampled_from([compact_count, duration, "{:,}".format]))
+@given(st.lists(st.integers(0, 10**11), min_size=2), st.sampled_from([compact_count, about, "{:,}".format]))
 def test_counts_and_times_in_any_form_are_sorted_by_size(sizes: list[int], shown: Callable[[int], str]) -> None:
     assert by_size(*sizes, shown=shown) == sorted(sizes)
 

@@ -17,6 +17,8 @@ from textual.binding import Binding
 from textual.events import Paste, Resize
 from textual.message import Message
 from textual.screen import Screen
+from textual.visual import VisualType
+from textual.widgets import Static
 from textual.worker import Worker, WorkerState, get_current_worker
 
 from workbench.app.tui.allocating import release_worker_after
@@ -69,6 +71,8 @@ class WorkbenchScreen(Screen[None]):
     TITLE_TEXT: ClassVar[str] = ""
     REMARK: ClassVar[str] = "reading …"
     PALETTE: ClassVar[bool] = False
+    PREFIX: ClassVar[str] = ""
+    """Prefix of the ids of its parts: ``PREFIX-table``, ``PREFIX-caption`` …"""
     BINDINGS: ClassVar[list[Any]] = []
     WORDS: ClassVar[Mapping[str, str]] = {}
     """Term on the screen -> its explanation in the help."""
@@ -119,6 +123,12 @@ class WorkbenchScreen(Screen[None]):
     @property
     def project(self) -> Project:
         return self.workbench.project
+
+    def texts(self, *names: str) -> Iterator[Static]:
+        return (Static(id=f"{self.PREFIX}-{name}", markup=False) for name in names)
+
+    def put(self, name: str, text: VisualType, *, layout: bool = True) -> None:
+        self.query_one(f"#{self.PREFIX}-{name}", Static).update(text, layout=layout)
 
     def say(self, remark: str) -> None:
         self.query_one(TitleBar).say(remark)

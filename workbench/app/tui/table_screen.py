@@ -71,7 +71,6 @@ class TableScreen(WorkbenchScreen):
     table.
 
     Attributes:
-        PREFIX: Prefix of the ids of its parts: ``PREFIX-table``, ``PREFIX-detail`` …
         ABOVE: Names of the texts between title and table.
         BELOW: Names of the texts below the table.
         DETAIL: Whether a scrollable text shows the row under the cursor in full.
@@ -87,7 +86,6 @@ class TableScreen(WorkbenchScreen):
     TableScreen.empty .nothing { display: block; }
     TableScreen.empty VirtualTable, TableScreen.empty .detail { display: none; }
     """
-    PREFIX: ClassVar[str]
     ABOVE: ClassVar[tuple[str, ...]] = ()
     BELOW: ClassVar[tuple[str, ...]] = ()
     DETAIL: ClassVar[bool] = False
@@ -103,7 +101,7 @@ class TableScreen(WorkbenchScreen):
     def content(self) -> ComposeResult:
         yield from self.above()
         yield VirtualTable(id=f"{self.PREFIX}-table")
-        yield from self._text_widgets(self.BELOW)
+        yield from self.texts(*self.BELOW)
         if self.DETAIL:
             name = f"{self.PREFIX}-detail"
             yield VerticalScroll(Static(markup=False), id=name, classes="detail", can_focus=self.PANE)
@@ -111,10 +109,7 @@ class TableScreen(WorkbenchScreen):
             yield Static(self.EMPTY, id=f"{self.PREFIX}-empty", classes="nothing", markup=False)
 
     def above(self) -> Iterator[Widget]:
-        yield from self._text_widgets(self.ABOVE)
-
-    def _text_widgets(self, names: Sequence[str]) -> Iterator[Static]:
-        return (Static(id=f"{self.PREFIX}-{name}", markup=False) for name in names)
+        yield from self.texts(*self.ABOVE)
 
     @property
     def table(self) -> VirtualTable:
@@ -139,9 +134,6 @@ class TableScreen(WorkbenchScreen):
         if records:
             table.focus()
             table.jump_to_row(min(at, len(records) - 1) + 1)
-
-    def put(self, name: str, text: VisualType, *, layout: bool = True) -> None:
-        self.query_one(f"#{self.PREFIX}-{name}", Static).update(text, layout=layout)
 
     def put_detail(self, text: VisualType, *, begin: bool = True) -> None:
         """Replace the text about the row under the cursor.

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 from textual.widget import Widget
 
 from workbench.app.tui.keymap import Action
+from workbench.core.text.excerpt import shorten_line
+from workbench.core.text.figures import NONE
 from workbench.core.text.inert import inert
 
 if TYPE_CHECKING:
@@ -39,9 +41,8 @@ def row_copyables(columns: Sequence[TableColumn], row: TableRow, here: int) -> I
         here: The index of the cell in the row.
     """
     cell = row.cells[here]
-    shown = inert(" ".join(cell.full.split()))
-    said = shown if len(shown) <= _MAX_CELL else f"{shown[:_MAX_CELL]}…"
-    yield Copyable("c", f"the cell: {said or '–'} ({columns[here].title or 'mark'})", lambda: cell.full)
+    said = inert(shorten_line(cell.full, _MAX_CELL)) or NONE
+    yield Copyable("c", f"the cell: {said} ({columns[here].title or 'mark'})", lambda: cell.full)
     yield Copyable("r", "the row, as Markdown", lambda: markdown([one.title for one in columns], [row]))
 
 

@@ -111,7 +111,7 @@ class AccuracyScreen(BreakdownScreen):
         lower: What is shown below the matrix.
     """
 
-    TITLE_TEXT = "Accuracy"
+    TITLE_TEXT, PREFIX = "Accuracy", "accuracy"
     WORDS = view.WORDS
     LOOK_S: ClassVar[float | None] = 1.0
     asked: SheetQuery
@@ -148,15 +148,12 @@ class AccuracyScreen(BreakdownScreen):
         self._arrive_at: str | None = None  # the group the cursor belongs to there
 
     def content(self) -> ComposeResult:
-        yield Static("", id="accuracy-conclusion", markup=False)
-        yield Static("", id="accuracy-caption", markup=False)
+        yield from self.texts("conclusion", "caption")
         yield Matrix(id="accuracy-matrix")
-        yield Static("", id="accuracy-legend", markup=False)
-        yield Static("", id="accuracy-about", markup=False)
+        yield from self.texts("legend", "about")
         yield VirtualTable(id="accuracy-detail")
-        with VerticalScroll(id="accuracy-notes"):
-            yield Static("", markup=False)
-        yield Static("", id="accuracy-cell", markup=False)
+        yield VerticalScroll(Static(markup=False), id="accuracy-notes")
+        yield from self.texts("cell")
 
     def on_mount(self) -> None:
         self.query_one("#accuracy-notes").display = False
@@ -192,10 +189,9 @@ class AccuracyScreen(BreakdownScreen):
             return
         sheet, figure, matrix = self.sheet, self._metric, self.query_one(Matrix)
         self._show_conclusion(sheet)
-        self.query_one("#accuracy-caption", Static).update(view.caption(sheet.report, figure), layout=False)
-        self.query_one("#accuracy-legend", Static).update(
-            view.legend(sheet.report, figure, pinned=any(name in self.pinned for name in sheet.verifiers)), layout=False
-        )
+        self.put("caption", view.caption(sheet.report, figure), layout=False)
+        pinned = any(name in self.pinned for name in sheet.verifiers)
+        self.put("legend", view.legend(sheet.report, figure, pinned=pinned), layout=False)
         columns = [matrix.name_column("verifier"), *sheet.columns(figure, wide=self._is_wide)]
         matrix.put(columns, sheet.rows(figure, self.pinned))
         if self._arriving and self._displayed == self.asked:
@@ -243,13 +239,12 @@ class AccuracyScreen(BreakdownScreen):
         if self.sheet is None or verifier is None:
             return
         sentence = view.cell_sentence(self.sheet.report, self.sheet.row(verifier, group))
-        self.query_one("#accuracy-cell", Static).update(sentence, layout=False)
+        self.put("cell", sentence, layout=False)
         self._fill_lower(self.sheet, verifier, group)
 
     def _fill_lower(self, sheet: AccuracySheet, verifier: str, group: str | None) -> None:
-        table, about = self._detail, self.query_one("#accuracy-about", Static)
         if self.lower == "notes":
-            about.update("Notes", layout=False)
+            self.put("about", "Notes", layout=False)
             self.query_one("#accuracy-notes Static", Static).update(view.notes(sheet.report))
             return
         if self.lower == "verifier":
@@ -260,9 +255,9 @@ class AccuracyScreen(BreakdownScreen):
         else:
             found = detail.group_detail(sheet, group, self._metric, self.pinned, wide=self._is_wide)
             place = sheet.verifiers.index(verifier)
-        about.update(found.title, layout=False)
-        table.show_rows(found.columns, found.rows)
-        table.jump_to_id(place)
+        self.put("about", found.title, layout=False)
+        self._detail.show_rows(found.columns, found.rows)
+        self._detail.jump_to_id(place)
 
     @on(RowHighlighted)
     def _row_highlighted(self, event: RowHighlighted) -> None:

@@ -9,7 +9,6 @@ from typing import ClassVar, Final
 
 from textual.app import ComposeResult
 from textual.content import Content
-from textual.widgets import Static
 
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit import pass_view
@@ -76,7 +75,7 @@ class CodeDiffScreen(WorkbenchScreen):
         rows: The comparison; None until it has been loaded.
     """
 
-    TITLE_TEXT = "Diff"
+    TITLE_TEXT, PREFIX = "Diff", "code-diff"
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("code-diff.next", "n", "change(1)", "Next change", "Go to the next change."),
@@ -97,9 +96,9 @@ class CodeDiffScreen(WorkbenchScreen):
         self._beside: bool | None = None
 
     def content(self) -> ComposeResult:
-        yield Static("", id="code-diff-sides", markup=False)
+        yield from self.texts("sides")
         yield Reader(id="code-diff-code")
-        yield Static("", id="code-diff-telling", markup=False)
+        yield from self.texts("telling")
         yield VirtualTable(id="code-diff-tests")
 
     def on_mount(self) -> None:
@@ -140,12 +139,12 @@ class CodeDiffScreen(WorkbenchScreen):
             "\n",
             _side_title("+", "success", self._solution(self.right)),
         )
-        self.query_one("#code-diff-sides", Static).update(Content.assemble(*sides))
+        self.put("sides", Content.assemble(*sides))
 
     def _list(self) -> None:
         left, right = self._solution(self.left), self._solution(self.right)
         apart = [] if self.matrix.own else distinguishing_tests(left.outcomes, right.outcomes)
-        self.query_one("#code-diff-telling", Static).update(self._tests_caption(left, right, len(apart)))
+        self.put("telling", self._tests_caption(left, right, len(apart)))
         tests = range(self.matrix.width) if self.every else apart
         columns = self._columns(left, right)
         self.query_one(VirtualTable).show_records(columns, zip(tests, tests, strict=True))

@@ -10,7 +10,6 @@ from msgspec import Struct
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container
-from textual.widgets import Static
 
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit import pass_view as view
@@ -70,7 +69,7 @@ class CodeProblemScreen(LiveScreen):
         comparing: Holds the solution that waits to be compared with another one.
     """
 
-    TITLE_TEXT = "Problem"
+    TITLE_TEXT, PREFIX = "Problem", "code-problem"
     WORDS = WORDS
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
     ACTIONS: ClassVar[tuple[Action, ...]] = (
@@ -121,9 +120,9 @@ class CodeProblemScreen(LiveScreen):
         self._decided: list[TestDecision] = []
 
     def content(self) -> ComposeResult:
-        yield Static("", id="code-problem-caption", markup=False)
+        yield from self.texts("caption")
         yield PassGrid(id="code-problem-grid")
-        yield Static("", id="code-problem-legend", markup=False)
+        yield from self.texts("legend")
         with Container(id="code-problem-panes"):
             yield Reader(id="code-problem-test")
             yield Reader(id="code-problem-solution")
@@ -154,8 +153,8 @@ class CodeProblemScreen(LiveScreen):
         by_rate = self.by_rate and not matrix.own
         laid = self.laid = arrange([one.outcomes for one in matrix.solutions], matrix.width, by_rate=by_rate)
         self._update_title(matrix)
-        self.query_one("#code-problem-caption", Static).update(view.caption(matrix, laid))
-        self.query_one("#code-problem-legend", Static).update(view.legend(matrix, verdicts=self.verdicts))
+        self.put("caption", view.caption(matrix, laid))
+        self.put("legend", view.legend(matrix, verdicts=self.verdicts))
         grid = self.query_one(PassGrid)
         grid.put_tests(
             view.heads(matrix, verdicts=self.verdicts),

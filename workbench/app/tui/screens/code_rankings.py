@@ -8,7 +8,6 @@ from typing import ClassVar, Final
 
 from textual import on
 from textual.app import ComposeResult
-from textual.widgets import Static
 
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.cells import printable
@@ -50,7 +49,7 @@ class CodeRankingsScreen(WorkbenchScreen):
         k: Number of solutions per problem that the metrics use; None for all.
     """
 
-    TITLE_TEXT = "Rankings"
+    TITLE_TEXT, PREFIX = "Rankings", "code-rankings"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("code-rankings.open", "enter", "open_solution", "Open", "Open the solution in the pass matrix."),
         Action("code-rankings.next", "]", "go(1)", "Next", "Show the next problem."),
@@ -68,9 +67,9 @@ class CodeRankingsScreen(WorkbenchScreen):
         self._compared: RankedVerifiers | None = None
 
     def content(self) -> ComposeResult:
-        yield Static("", id="code-rankings-notes", markup=False)
+        yield from self.texts("notes")
         yield VirtualTable(id="code-rankings-figures")
-        yield Static("", id="code-rankings-problem", markup=False)
+        yield from self.texts("problem")
         yield VirtualTable(id="code-rankings-solutions")
 
     def on_mount(self) -> None:
@@ -99,7 +98,7 @@ class CodeRankingsScreen(WorkbenchScreen):
         table = ranking_table(found.report)
         scaled = ["* scaled to 0 … 1 in each problem"] if any(row.normalised for row in found.report.rows) else []
         notes = (table.caption, *scaled, *exclusion_notes(found.report))
-        self.query_one("#code-rankings-notes", Static).update("\n".join(map(printable, notes)))
+        self.put("notes", "\n".join(map(printable, notes)))
         self.query_one("#code-rankings-figures", VirtualTable).show_table(table)
         self._read_problem()
 
@@ -115,13 +114,13 @@ class CodeRankingsScreen(WorkbenchScreen):
         named = "none of its solutions is selected" if problem is None else printable(problem.task_id)
         said = f"{named}{place} · ↑ ranked too high, ↓ too low"
         figures = "" if problem is None or self.report is None else problem_correlations(self.report, problem)
-        self.query_one("#code-rankings-problem", Static).update(f"{said}\n{figures}")
+        self.put("problem", f"{said}\n{figures}")
 
     def show_error(self, error: BaseException | None) -> None:
         if isinstance(error, UsageError):
             self.say("no metrics yet")
             self.set_class(True, "empty")
-            self.query_one("#code-rankings-notes", Static).update(f"{printable(str(error))}\n\n{_EMPTY}")
+            self.put("notes", f"{printable(str(error))}\n\n{_EMPTY}")
         else:
             super().show_error(error)
 

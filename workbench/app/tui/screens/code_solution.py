@@ -9,7 +9,6 @@ from typing import ClassVar, NamedTuple
 from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Container
-from textual.widgets import Static
 
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit import pass_view as texts
@@ -63,7 +62,7 @@ class CodeSolutionScreen(WorkbenchScreen):
         every: Whether every test is listed, not only those the solution fails.
     """
 
-    TITLE_TEXT = "Solution"
+    TITLE_TEXT, PREFIX = "Solution", "code-solution"
     WORDS = WORDS
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
     ACTIONS: ClassVar[tuple[Action, ...]] = (
@@ -95,7 +94,7 @@ class CodeSolutionScreen(WorkbenchScreen):
         self._line: int | None = None
 
     def content(self) -> ComposeResult:
-        yield Static("", id="code-solution-facts", markup=False)
+        yield from self.texts("facts")
         with Container(id="code-solution-panes"):
             yield Reader(title="Code", id="code-solution-code")
             yield VirtualTable(id="code-solution-tests")
@@ -136,7 +135,7 @@ class CodeSolutionScreen(WorkbenchScreen):
         words = [texts.passed_words(solution.outcomes), f"suite {self.matrix.suite}", f"gold {solution.gold}"]
         kept = "" if solution.execution is None else texts.isolation_text(solution.execution)
         about = f"{' · '.join(words)} · {outcome_source(self.matrix)}\n{kept}"
-        self.query_one("#code-solution-facts", Static).update("\n".join(map(printable, about.split("\n"))))
+        self.put("facts", "\n".join(map(printable, about.split("\n"))))
 
     def _list(self) -> None:
         table, tests = self.query_one(VirtualTable), self._listed_tests

@@ -17,6 +17,7 @@ from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.columns import OUTCOME_MARKS
 from workbench.app.tui.kit.overview import RUN_MARKS, calls_words, share
 from workbench.app.tui.live import LiveScreen
+from workbench.app.tui.pace import about
 from workbench.app.tui.screens.confirm import confirm
 from workbench.app.tui.screens.start_run import (
     ChosenVerifier,
@@ -59,7 +60,7 @@ def run_columns(*, wide: bool) -> Columns[RunInfo]:
         word("", lambda run: bar(share(run.done, run.items), _BAR), room=_BAR, tone=tone, there=wide),
         text("done", lambda run: _progress_text(run, wide), by=lambda run: run.done, room=17 if wide else 11),
         column("/s", lambda run: run.rate, lambda rate: NONE if rate is None else compact_count(round(rate)), room=5),
-        column("ETA", lambda run: run.eta, lambda eta: NONE if eta is None else duration(eta), room=6),
+        column("ETA", lambda run: run.eta, lambda eta: NONE if eta is None else about(eta), room=6),
         *(outcome_column(word, mark, style) for word, (mark, style) in OUTCOME_MARKS.items() if word != "none"),
         word("version", lambda run: run.version, room=(6, 24), tone="dim", there=wide),
     )
@@ -95,18 +96,6 @@ def state_words(run: RunInfo) -> tuple[str, Tone]:
         return f"… {compact_count(run.new)} wait", "warning"
     mark, tone = RUN_MARKS[run.state]
     return f"{mark} {run.state}", tone
-
-
-def duration(seconds: float) -> str:
-    """Format a time in at most six characters: ``45s``, ``3m20s``, ``1h02m``, ``4d``."""
-    whole = max(0, round(seconds))
-    minutes, left = divmod(whole, 60)
-    hours, minutes_left = divmod(minutes, 60)
-    if whole < 60:
-        return f"{whole}s"
-    if hours == 0:
-        return f"{minutes}m{left:02}s"
-    return f"{hours}h{minutes_left:02}m" if hours < 100 else f"{hours // 24}d"
 
 
 def with_counts(run: RunInfo, counted: Mapping[int, RunInfo]) -> RunInfo:

@@ -12,7 +12,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container
 from textual.content import Content
-from textual.widgets import Static, Tree
+from textual.widgets import Tree
 
 from workbench.app.tui.form import FindingScreen, finding_actions
 from workbench.app.tui.keymap import Action
@@ -37,10 +37,11 @@ class CallsScreen(FindingScreen):
     """A list of calls to model servers, and the call under the cursor in full."""
 
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
+    PREFIX = "transcript"
     _raw = False
 
     def content(self) -> ComposeResult:
-        yield Static(id="transcript-facts", markup=False)
+        yield from self.texts("facts")
         with Container(id="transcript-panes"):
             yield VirtualTable(id="transcript-calls")
             yield Reader(title="Call", id="transcript-call")
@@ -131,7 +132,7 @@ class TranscriptScreen(CallsScreen):
         }
         place = f"{found.verifier}, run {found.run} · {found.completion_id} · {found.dataset}"
         self.say(printable(f"{self._about} · {place}" if self._about else place))
-        self.query_one("#transcript-facts", Static).update(_facts_text(found))
+        self.put("facts", _facts_text(found))
         several = len({call.role for call in found.calls}) > 1
         columns = _columns(self._calls, several_roles=several)
         self.query_one(VirtualTable).show_records(columns, zip(self._calls, self._calls, strict=True))
@@ -221,7 +222,7 @@ class WrittenScreen(CallsScreen):
         self.say(printable(f"{info.verifier}, run {info.run}"))
         reused = info.usage.reused if info.usage is not None else 0
         words = [counted(len(replies), "call"), f"{reused:,} more were reused" if reused else ""]
-        self.query_one("#transcript-facts", Static).update(" · ".join(word for word in words if word))
+        self.put("facts", " · ".join(word for word in words if word))
         self._places = {one.id: place for place, one in enumerate(replies)}
         self.query_one(VirtualTable).show_records(_written_columns(self._places), ((one.id, one) for one in replies))
         if replies:
@@ -265,7 +266,7 @@ class SearchTreeScreen(WorkbenchScreen):
         item: Row id of the item.
     """
 
-    TITLE_TEXT = "Search"
+    TITLE_TEXT, PREFIX = "Search", "search"
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("search.pane", "tab", "app.focus_next", "Tree / rollouts", "Go to the other pane."),
@@ -278,7 +279,7 @@ class SearchTreeScreen(WorkbenchScreen):
         self.search: TreeSearch | None = None
 
     def content(self) -> ComposeResult:
-        yield Static(id="search-facts", markup=False)
+        yield from self.texts("facts")
         with Container(id="search-panes"):
             tree: Tree[int] = Tree(Text("root"), id="search-tree")
             tree.guide_depth = 2
@@ -296,10 +297,10 @@ class SearchTreeScreen(WorkbenchScreen):
         title, search = found
         self.say(printable(title))
         if search is None:
-            self.query_one("#search-facts", Static).update("This verdict has no readable search.")
+            self.put("facts", "This verdict has no readable search.")
             return
         self.search = search
-        self.query_one("#search-facts", Static).update(_search_facts(search))
+        self.put("facts", _search_facts(search))
         self._fill_tree(search)
         columns = _rollout_columns(search.rollouts)
         self.query_one(VirtualTable).show_records(columns, enumerate(range(len(search.rollouts))))

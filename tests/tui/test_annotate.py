@@ -191,7 +191,7 @@ async def test_unknown_numbers_and_escape_choose_no_type(typed: Project) -> None
 async def test_type_can_be_picked_by_mouse(typed: Project) -> None:
     async with desk(typed) as it:
         await it.press("t")
-        await it.pilot.click("#type-table", offset=(8, 1))
+        await it.pilot.click("#type-A", offset=(8, 1))
         await it.settle()
         assert [subtype for _, subtype in labels(typed, "type")] == ["A1"]
 

@@ -79,7 +79,7 @@ async def test_picker_opens_with_the_known_type_which_a_key_keeps(shared: Projec
         assert question_of(shared, first) == question_of(shared, second)
         await it.press("0")
         assert isinstance(it.app.screen, TypePicker)
-        assert "● 5 Matrix" in text_of(it.app, "#type-table")
+        assert "● 5 Matrix" in text_of(it.app, "#type-B")
         assert it.completion == second
         await it.press(key)
         assert it.completion not in (first, second)

@@ -82,19 +82,20 @@ def verdict_of(item: ItemDetail, verifier: str | None) -> ItemVerdict | None:
 def answer_card(item: ItemDetail, width: int) -> Content:
     """Return one line: both final answers, gold, and every verifier's verdict; the baseline comes last."""
     answers = [fit(render_answer(one.text) if one.found else NONE, width // 4).rstrip() for one in final_answers(item)]
-    said = [Content.assemble("gold ", verdict_mark(item.gold))]
+    return Content.assemble((answers[0], "bold"), " │ ", (answers[1], "bold"), "   ", _gold_and_verdicts(item))
+
+
+def _gold_and_verdicts(item: ItemDetail) -> Content:
     verdicts = sorted(item.verdicts, key=lambda one: one.verifier == BASELINE)
-    said += [Content.assemble(printable(one.verifier), " ", verdict_mark(one.verdict)) for one in verdicts]
-    return Content.assemble((answers[0], "bold"), " │ ", (answers[1], "bold"), "   ", Content(" · ").join(said))
+    said = (Content.assemble(printable(one.verifier), " ", verdict_mark(one.verdict)) for one in verdicts)
+    return Content(" · ").join([Content.assemble("gold ", verdict_mark(item.gold)), *said])
 
 
 def solution_card(item: ItemDetail, solution: SolutionSummary) -> Content:
     """Return the summary of a solution: the called function, passed tests, then gold and verdicts."""
-    said = [Content.assemble("gold ", verdict_mark(item.gold))]
-    said += [Content.assemble(printable(one.verifier), " ", verdict_mark(one.verdict)) for one in item.verdicts]
     ran = f"{passed_words(solution.outcomes)}{f' of suite {solution.suite}' if solution.suite else ''}"
     card = Content.assemble((printable(solution.entry_point or "a program"), "bold"), f"  {printable(ran)}   ")
-    card += Content(" · ").join(said)
+    card += _gold_and_verdicts(item)
     if solution.failing is None:
         return card
     why = f": {solution.why}" if solution.why else ""

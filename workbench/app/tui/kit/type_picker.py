@@ -6,15 +6,13 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
+from textual.containers import Grid, Vertical
 from textual.content import Content
 from textual.widgets import Static
 
 from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.choices import BoxScreen
 from workbench.core.taxonomy import SUBTYPES, TYPES, type_display
-
-_ROWS = (("A", "B"), ("C", "D"))
 
 
 class TypePicker(BoxScreen[str | None]):
@@ -28,7 +26,8 @@ class TypePicker(BoxScreen[str | None]):
     DEFAULT_CSS = """
     TypePicker .box { width: 66; }
     TypePicker #type-suggested { height: auto; margin-top: 1; display: none; }
-    TypePicker #type-table { height: auto; link-style: none; link-color: $foreground; }
+    TypePicker Grid { grid-size: 2; grid-rows: auto; grid-gutter: 1 0; height: auto; }
+    TypePicker Grid Static { link-style: none; link-color: $foreground; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         *(Binding(f"{letter.lower()},{letter}", f"letter('{letter}')", show=False) for letter in TYPES),
@@ -50,13 +49,14 @@ class TypePicker(BoxScreen[str | None]):
             box.border_title = Content(self._prompt)
             known = f"enter: keep {self._current}" if self._current else "escape: not now"
             box.border_subtitle = Content(f"letter, then number · {known}")
-            yield Static(self._table(), id="type-table", markup=False)
+            with Grid():
+                yield from (Static(self._group(letter), id=f"type-{letter}", markup=False) for letter in TYPES)
             yield Static(id="type-suggested", markup=False)
 
     def action_letter(self, letter: str) -> None:
         self._letter = letter
-        if self.is_mounted:
-            self.query_one("#type-table", Static).update(self._table())
+        for one in TYPES if self.is_mounted else ():
+            self.query_one(f"#type-{one}", Static).update(self._group(one))
 
     def action_number(self, number: int) -> None:
         code = f"{self._letter}{number}"
@@ -82,30 +82,17 @@ class TypePicker(BoxScreen[str | None]):
     def action_pick(self, code: str) -> None:
         self.dismiss(code)
 
-    def _table(self) -> Content:
-        lines: list[str] = []
-        for left, right in _ROWS:
-            groups = [self._type_lines(letter) for letter in (left, right)]
-            height = max(map(len, groups))
-            for number in range(height):
-                cells = [group[number] if number < len(group) else ("", 0) for group in groups]
-                lines.append(cells[0][0] + " " * (32 - cells[0][1]) + cells[1][0])
-            lines.append("")
-        return Content.from_markup("\n".join(lines[:-1]))
-
-    def _type_lines(self, letter: str) -> list[tuple[str, int]]:
+    def _group(self, letter: str) -> Content:
         chosen = letter == self._letter
         mark = "▶" if chosen else " "
-        head = f"[@click=screen.letter('{letter}')][bold]{mark} [$text-accent]{letter}[/] {TYPES[letter]}[/][/]"
-        lines = [(head, len(TYPES[letter]) + 4)]
+        lines = [f"[@click=screen.letter('{letter}')][bold]{mark} [$text-accent]{letter}[/] {TYPES[letter]}[/][/]"]
         for code, name in SUBTYPES.items():
             if code.startswith(letter):
                 mark = "●" if code == self._current else " "
                 style = "$text-muted" if self._letter and not chosen else "$foreground"
                 key = f"[bold $text-accent]{code[1:]}[/]" if chosen or not self._letter else code[1:]
-                text = f"[@click=screen.pick('{code}')][{style}]  {mark} {key} {name}[/][/]"
-                lines.append((text, len(name) + 6))
-        return lines
+                lines.append(f"[@click=screen.pick('{code}')][{style}]  {mark} {key} {name}[/][/]")
+        return Content.from_markup("\n".join(lines))
 
 
 def _suggestion_text(suggested: str) -> Content:

@@ -123,8 +123,8 @@ class FinalAnswerCard(Container):
     raw: reactive[bool] = reactive(False)
     opened: reactive[Opened] = reactive("")
 
-    def __init__(self, guidelines: str, *, desk: str = "annotate", id: str | None = None) -> None:
-        super().__init__(id=id)
+    def __init__(self, guidelines: str, *, desk: str = "annotate") -> None:
+        super().__init__()
         self._guidelines = guidelines
         self.desk = desk
         self.texts: CardTexts | None = None

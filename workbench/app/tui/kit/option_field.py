@@ -119,8 +119,8 @@ class Pick(Chooser):
         Binding("enter", "list", "List", show=False, id="pick.list"),
     ]
 
-    def __init__(self, title: str, choices: Sequence[Choice[str]], *, id: str | None = None) -> None:
-        super().__init__(id=id, markup=False)
+    def __init__(self, title: str, choices: Sequence[Choice[str]]) -> None:
+        super().__init__(markup=False)
         self._title = title
         self._choices = choices
         self.set_reactive(Chooser.value, choices[0].value)

@@ -91,17 +91,14 @@ class PassGrid(Matrix):
         taken = names + sum(widths) + 2
         pitch = _WIDE_CELLS if taken + _WIDE_CELLS * len(tests) <= self.scrollable_size.width else 1
         digits = len(str(len(tests)))
-        further = list(_further_lines(tests))
-        below = (*[""] * (digits - 1), *(name for name, _ in further))
-        layout = [
-            TableColumn(NAME, heads[0], min(names, _MIN_NAME), names, below=below),
-            *(TableColumn(title.strip(), title, 0, 0, "right") for title in titles[1:]),
-            *(
-                TableColumn(str(test.position), number[0], pitch, pitch, "right", below=(*number[1:], *signs))
-                for test, *signs in zip(tests, *(line for _, line in further), strict=True)
-                for number in [str(test.position + 1).rjust(digits)]
-            ),
-        ]
+        further = dict(_further_lines(tests))
+        below = (*[""] * (digits - 1), *further)
+        layout = [TableColumn(NAME, heads[0], min(names, _MIN_NAME), names, below=below)]
+        layout += [TableColumn(title.strip(), title, 0, 0, "right") for title in titles[1:]]
+        for place, test in enumerate(tests):
+            first, *lines = [*str(test.position + 1).rjust(digits)]
+            lines += [signs[place] for signs in further.values()]
+            layout.append(TableColumn(str(test.position), first, pitch, pitch, "right", below=tuple(lines)))
         self.put(layout, rows)
         if self.column_key is None or not self.column_key.isdecimal():
             self.column = min(len(heads), len(self.columns))

@@ -95,15 +95,8 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         Binding("end", "bottom", "End", show=False, id="reader.bottom"),
     ]
 
-    def __init__(
-        self,
-        document: RenderedText | None = None,
-        *,
-        title: str = "",
-        id: str | None = None,
-        classes: str | None = None,
-    ) -> None:
-        super().__init__(id=id, classes=classes)
+    def __init__(self, document: RenderedText | None = None, *, title: str = "", id: str | None = None) -> None:
+        super().__init__(id=id)
         self.set_title(title)
         self._document = document
         self._wrapped: Wrapped | None = None

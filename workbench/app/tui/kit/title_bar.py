@@ -55,8 +55,8 @@ class TitleBar(Static):
     }
     """
 
-    def __init__(self, title: str, remark: str = "", *, id: str | None = None) -> None:
-        super().__init__(id=id, markup=False)
+    def __init__(self, title: str, remark: str = "") -> None:
+        super().__init__(markup=False)
         self.title = title
         self._parts: Sequence[RemarkPiece] = (RemarkPiece(remark),)
         self._moment: str | None = None

@@ -112,9 +112,9 @@ class CodeDiffScreen(WorkbenchScreen):
         self._update_title()
         self._list()
         work = partial(_read, self.project, self.matrix, (self.left, self.right), self.workbench.names_worked_under)
-        self.in_background(work, self._receive_data, group="code-diff")
+        self.in_background(work, self._show_lines, group="code-diff")
 
-    def _receive_data(self, rows: list[DiffLine]) -> None:
+    def _show_lines(self, rows: list[DiffLine]) -> None:
         self.rows = rows
         self._update_title()
         self.redraw()

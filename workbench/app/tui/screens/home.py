@@ -277,7 +277,7 @@ class HomeScreen(LiveScreen):
     # -- where matters lead ------------------------------------------------------------------------
 
     @on(OptionList.OptionSelected, "#home-menu")
-    def _work_under(self, event: OptionList.OptionSelected) -> None:
+    def _place_chosen(self, event: OptionList.OptionSelected) -> None:
         event.stop()
         self.workbench.open_screen(str(event.option_id))
 

@@ -113,9 +113,9 @@ class ImportScreen(VerbFormScreen):
     def action_pick(self) -> None:
         typed = Path(self._field(_FILE).value or self.project.path.parent).expanduser().absolute()
         folder = typed if typed.is_dir() else typed.parent
-        choose(self, FilePicker(folder if folder.is_dir() else Path.cwd()), self._set_side)
+        choose(self, FilePicker(folder if folder.is_dir() else Path.cwd()), self._take_file)
 
-    def _set_side(self, path: Path) -> None:
+    def _take_file(self, path: Path) -> None:
         with self.prevent(OptionField.Changed):  # it would clear the messages about the file
             self._field(_FILE).value = str(path)
         self._look_at(path.expanduser())
@@ -150,7 +150,7 @@ class ImportScreen(VerbFormScreen):
         elif found and found[0].endswith(os.sep):
             self._field(_FILE).value = found[0]
         else:
-            self._set_side(Path(found[0] if found else typed))
+            self._take_file(Path(found[0] if found else typed))
 
     def _look_at(self, path: Path, *, goes_on: bool = True) -> None:
         self._path, self.look, self.report, self._goes_on = path, None, None, goes_on

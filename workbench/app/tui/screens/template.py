@@ -54,7 +54,7 @@ class TemplateScreen(FormScreen):
     ) -> None:
         super().__init__()
         self._kind, self._options, self._verifier = kind, options, verifier
-        self._decidable_item, self._then = item, then
+        self._item, self._then = item, then
         self._draft: TemplateDraft | None = None
         self._check_later: Timer | None = None
 
@@ -99,9 +99,9 @@ class TemplateScreen(FormScreen):
     def _check(self) -> None:
         if (draft := self.draft) is not None:
             work = partial(own_templates.shape_of, draft.text, draft.file)
-            self.in_background(work, self._update_title, group="template-shape")
+            self.in_background(work, self._show_shape, group="template-shape")
 
-    def _update_title(self, shape: TemplateShape) -> None:
+    def _show_shape(self, shape: TemplateShape) -> None:
         lacks = f" · without {' and '.join(shape.lacks)}" if shape.lacks else ""
         said = f"{counted(shape.calls, 'call')} per item · parsed by {printable(shape.parser)}{lacks}"
         self._put_shape(said)
@@ -121,7 +121,7 @@ class TemplateScreen(FormScreen):
     def action_preview(self) -> None:
         if (draft := self.draft) is not None:
             preview = partial(own_templates.preview, self.project, self._kind, self._options, draft)
-            show_preview(self, self._kind, self._options, preview, self._decidable_item)
+            show_preview(self, self._kind, self._options, preview, self._item)
 
     def action_save(self) -> None:
         if self._draft is not None:

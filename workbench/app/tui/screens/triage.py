@@ -127,11 +127,11 @@ class TriageScreen(Desk):
             self.scope, self.tally, self._cases = found
             self._show_next()
 
-        self.in_background(self._start_with, begin, group="triage")
+        self.in_background(self._read_first, begin, group="triage")
 
     # -- reading -----------------------------------------------------------------------------------
 
-    def _start_with(self) -> tuple[TriageScope, TriageTally, dict[int, TriageCase | None]]:
+    def _read_first(self) -> tuple[TriageScope, TriageTally, dict[int, TriageCase | None]]:
         scope = self._scope_of(self.project)
         tally = triage.tally(self.project, scope)
         first = next((item for item in scope.items if item not in tally.done | tally.sent_back), None)
@@ -147,9 +147,9 @@ class TriageScreen(Desk):
 
     def _read_cases(self, items: Sequence[int], *, group: str) -> None:
         if items and (scope := self.scope) is not None:
-            self.in_background(partial(self._cases_of, scope, items), self._receive_data, group=group, stops=True)
+            self.in_background(partial(self._cases_of, scope, items), self._take_cases, group=group, stops=True)
 
-    def _receive_data(self, cases: dict[int, TriageCase | None]) -> None:
+    def _take_cases(self, cases: dict[int, TriageCase | None]) -> None:
         before, present = len(self.alike), self._items[self._place]
         self._cases.update(cases)
         if self.case is None and not self.closing and present in cases:

@@ -60,9 +60,9 @@ class TypeProposalsScreen(TableScreen):
 
     def on_mount(self) -> None:
         self.put("said", "Nothing is stored yet.")
-        self.in_background(partial(proposed_types, self.project), self._receive_data, group="types", stops=True)
+        self.in_background(partial(proposed_types, self.project), self._show_proposals, group="types", stops=True)
 
-    def _receive_data(self, found: list[ProposedType]) -> None:
+    def _show_proposals(self, found: list[ProposedType]) -> None:
         self.offered = [_Proposal(**asdict(one), taken=one.subtype is not None) for one in found]
         self.set_class(not found, "empty")
         self.put("said", _origin_text(found))

@@ -61,8 +61,8 @@ class VerbOutputScreen(FindingScreen):
         super().__init__()
         self.ran = ran
         self._title, self._command = title, command
-        self._report_written = [path.absolute() for path in files if path.is_file()]
-        self._request_change = do
+        self._written = [path.absolute() for path in files if path.is_file()]
+        self._do = do
         self._file: Path | None = None
 
     @property
@@ -70,7 +70,7 @@ class VerbOutputScreen(FindingScreen):
         return f"{self.ran.out}{self.ran.err}"
 
     def heading(self) -> tuple[str, str]:
-        done = "done" if self._request_change is None else f"only tried · {key_of('verb-output.run')} does it"
+        done = "done" if self._do is None else f"only tried · {key_of('verb-output.run')} does it"
         return self.TITLE_TEXT, done if self.ran.code == 0 else _ENDINGS.get(self.ran.code, "not run")
 
     def content(self) -> ComposeResult:
@@ -81,18 +81,18 @@ class VerbOutputScreen(FindingScreen):
         lines = text[:_MAX_OUTPUT].rstrip("\n").split("\n")
         if len(text) > _MAX_OUTPUT:
             lines.append(f"… and {len(text) - _MAX_OUTPUT:,} more characters: a file has them all.")
-        lines += [f"Written: {path}" for path in self._report_written]
+        lines += [f"Written: {path}" for path in self._written]
         shown = tuple(RenderedLine((Span(printable(line.expandtabs(4))),), (0, 0)) for line in lines)
         aligned = [number for number, line in enumerate(shown) if _COLUMNS.search(line.text)]
         self.reader.show(RenderedText(shown, {"aligned": aligned}))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        return self._request_change is not None if action == "run" else super().check_action(action, parameters)
+        return self._do is not None if action == "run" else super().check_action(action, parameters)
 
     def action_run(self) -> None:
-        if self._request_change is not None:
+        if self._do is not None:
             self.app.pop_screen()
-            self._request_change()
+            self._do()
 
     def action_save(self) -> None:
         if self._file is not None:

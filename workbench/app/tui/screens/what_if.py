@@ -197,7 +197,7 @@ class WhatIfScreen(TableScreen, FormScreen):
         said = filter(None, (sentence(report), type_words(report), *coverage_words(report)))
         self.put("said", Content("\n".join(map(printable, said))))
         self.table.set_source(FixedSource(FLIPPED, array("q", found.ids), found.rows, lambda row: row.id))
-        self._update_title()
+        self._show_item(self.shown)
         if found.report.needed is not None:
             self._ask_to_send(found.report, found.report.needed)
 
@@ -229,13 +229,10 @@ class WhatIfScreen(TableScreen, FormScreen):
         read = partial(browsing.detail, self.project, item, self.workbench.names_worked_under)
         self.in_background(read, self._show_item, group="what-if-item")
 
-    def _show_item(self, item: ItemDetail) -> None:
+    def _show_item(self, item: ItemDetail | None) -> None:
         self.shown = item
-        self._update_title()
-
-    def _update_title(self) -> None:
-        if self.shown is not None:
-            text = _item_text(self.shown, self.verifier, self.found)
+        if item is not None:
+            text = _item_text(item, self.verifier, self.found)
             self.query_one("#what-if-item Static", Static).update(text)
 
     def opened(self, row: int) -> None:

@@ -53,8 +53,15 @@ class Garbage:
 
 
 def configure_memory() -> Garbage:
-    """Return freed arrays to the system, and run the garbage collector rarely outside `Garbage.collect`."""
-    _configure_malloc()
+    """Return freed arrays to the system, and run the garbage collector rarely outside `Garbage.collect`.
+
+    By default, glibc raises the size from which it returns blocks whenever such a block is freed, and lets each thread
+    keep an arena. Here it returns each block of 256 KiB or more, and has two arenas.
+    """
+    with suppress(OSError, AttributeError):
+        library = ctypes.CDLL(None)
+        library.mallopt(_MMAP_THRESHOLD, 2**18)
+        library.mallopt(_ARENA_MAX, 2)
     gc.freeze()
     gc.set_threshold(10_000, 50, 20)
     gc.enable()
@@ -73,14 +80,3 @@ def release_worker_after(work: Callable[[], Result]) -> Callable[[], Result]:
             active_worker.set(cast("Worker[object]", None))
 
     return run
-
-
-def _configure_malloc() -> None:
-    """Have glibc return each block of 256 KiB or more when it is freed, and limit its arenas to two.
-
-    By default, glibc raises this threshold whenever such a block is freed, and lets each thread keep an arena.
-    """
-    with suppress(OSError, AttributeError):
-        library = ctypes.CDLL(None)
-        library.mallopt(_MMAP_THRESHOLD, 2**18)
-        library.mallopt(_ARENA_MAX, 2)

@@ -492,8 +492,12 @@ class JudgingScreen(Desk, PersonScreen, Generic[CaseT]):
 
     def _look_at_guidelines(self) -> None:
         if self._feed is not None:
-            work = partial(_changed_guideline, self._feed.guidelines, self._shown_version)
-            self.in_background(work, self._show_guideline, group="judging-guidelines")
+            known, shown = self._feed.guidelines, self._shown_version
+
+            def changed() -> Guideline | None:
+                return None if known.in_force() == shown else known.text()
+
+            self.in_background(changed, self._show_guideline, group="judging-guidelines")
 
     def _show_guideline(self, found: Guideline | None) -> None:
         if found is None or self._feed is None:
@@ -525,7 +529,3 @@ class JudgingScreen(Desk, PersonScreen, Generic[CaseT]):
     @property
     def news(self) -> RemarkPiece:
         return RemarkPiece(self._news, rank=6 if self._news.startswith(_UNOPENED) else 0)
-
-
-def _changed_guideline(acquainted: GuidelineReadings, shown: str) -> Guideline | None:
-    return None if acquainted.in_force() == shown else acquainted.text()

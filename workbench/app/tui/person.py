@@ -113,13 +113,12 @@ class PersonScreen(WorkbenchScreen):
         found, fresh = candidates
         present = self.workbench.who(self.ROLE)
         self._has_nobody = present is None and not (found or fresh)
-        if not (found or fresh or asked):
-            self.show_no_work()
-            self._resume_keys(self)
-            return
         if not (found or fresh):
-            self._resume_keys(self, dropped=True)
-            self.notify("No one else has work here.")
+            if asked:
+                self.notify("No one else has work here.")
+            else:
+                self.show_no_work()
+            self._resume_keys(self, dropped=asked)
             return
         about = [_THIRD] if fresh and not found else []
         people = []

@@ -183,16 +183,17 @@ class WorkbenchScreen(Screen[None]):
         if self.workbench.leaving:
             return
         error = self.project.database.explain(error)
-        if isinstance(error, StoreError) and error.is_away:
+        if is_away := isinstance(error, StoreError) and error.is_away:
             # Every read of the database then fails with this error: one notice is enough.
-            if self.workbench.reported_away != str(error):
-                self.workbench.reported_away = str(error)
-                self.notify(str(error), title=error.title, severity="error", timeout=30)
+            if self.workbench.reported_away == str(error):
+                return
+            self.workbench.reported_away = str(error)
+        if isinstance(error, UsageError):
+            # "Usage error" is no title for a screen: the error says what is not there yet, or no longer.
+            self.notify(str(error), severity="warning")
             return
         if isinstance(error, WorkbenchError):
-            # "Usage error" is no title for a screen: the error says what is not there yet, or no longer.
-            wrong = isinstance(error, UsageError)
-            self.notify(str(error), title="" if wrong else error.title, severity="warning" if wrong else "error")
+            self.notify(str(error), title=error.title, severity="error", timeout=30 if is_away else None)
             return
         LOG.error("background work failed", exc_info=error)
         self.notify(f"{type(error).__name__}: {error}", title="Something went wrong", severity="error", timeout=10)

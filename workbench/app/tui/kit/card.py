@@ -327,17 +327,13 @@ def _answer_row(
         how += f", {early:,} characters before the end"
     colour = "$text-warning" if guess else "$text-accent"
     sign, shown = (_GUESS if guess else _SIGN), _shorten(texts.final_answer(part, raw))
-    row = Content.assemble(
+    others = _shorten(" · ".join(texts.other_answers(part, raw)))
+    return Content.assemble(
         (f"{name:<{_NAME_CELLS}}", "bold"),
         (sign, f"bold {colour}"),
         (shown, colour if guess else "bold"),
         (f"  ({how})", colour if guess else "$text-muted"),
-    )
-    others = texts.other_answers(part, raw)
-    if not others:
-        return row
-    return Content.assemble(
-        row, "\n" + " " * _NAME_CELLS, ("also boxed: ", "$text-muted"), _shorten(" · ".join(others))
+        *(("\n" + " " * _NAME_CELLS, ("also boxed: ", "$text-muted"), others) if others else ()),
     )
 
 

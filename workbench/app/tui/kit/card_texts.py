@@ -111,8 +111,7 @@ class CardTexts(NamedTuple):
         return render_math(shown) if "\\" in shown else shown
 
     def other_answers(self, part: Answered, raw: bool) -> list[str]:
-        card = self.card
-        others = card.reference_others if part == "reference" else card.completion_others
+        others = self.card.reference_others if part == "reference" else self.card.completion_others
         return [inert(box.text) if raw else render_math(inert(box.text)) for box in reversed(others)]
 
 

@@ -150,10 +150,9 @@ def _verdict_counts(run: RunInfo) -> list[tuple[str, str]]:
 
 
 def _status_message(run: RunInfo) -> Content:
-    if run.message and run.writes:
-        return Content.styled(f"‖ {printable(run.message)}", "$text-warning")
-    if run.message and run.state == "paused":
-        return Content.styled(f"‖ {printable(run.message)} {key_of('runs.resume')} continues the run.", "$text-warning")
+    if run.message and (run.writes or run.state == "paused"):
+        again = "" if run.writes else f" {key_of('runs.resume')} continues the run."
+        return Content.styled(f"‖ {printable(run.message)}{again}", "$text-warning")
     if run.message:
         return Content.styled(f"! {printable(run.message)}", "$text-error")
     if run.state in ACTIVE and not run.alive:

@@ -161,7 +161,7 @@ class AccuracyScreen(BreakdownScreen):
     # -- reading -----------------------------------------------------------------------------------
 
     def read(self) -> AccuracySheet:
-        return AccuracySheet(accuracy(self.project, by=self.asked.by, live=True, **counting(self.asked)))
+        return AccuracySheet(accuracy(self.project, by=self.asked.by, live=True, seed=None, **counting(self.asked)))
 
     def show(self, sheet: AccuracySheet) -> None:
         self._displayed, self.sheet = self.asked, sheet

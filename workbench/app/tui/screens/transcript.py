@@ -24,6 +24,7 @@ from workbench.app.tui.kit.table_messages import RowHighlighted, RowSelected
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screen import BREAKPOINTS, WorkbenchScreen
 from workbench.core.run import CallShown, RunInfo, Transcript, WrittenReply
+from workbench.core.text.document import RenderedText
 from workbench.core.text.figures import NONE, counted
 from workbench.measuring import browsing
 from workbench.runs import transcripts
@@ -63,13 +64,17 @@ class CallsScreen(FindingScreen):
         self.reader.focus()
 
     def show_call(self, row: int) -> None:
-        self.in_background(partial(self.call, row), partial(self._show_text, row), group="call")
+        self.in_background(partial(self._text_of, row, raw=self._raw), self._show_text, group="call")
 
-    def _show_text(self, row: int, call: CallShown) -> None:
-        reader = self.reader
-        reader.set_title(self.title_of(row, call))
-        reader.show(call_text(call, raw=self._raw))
-        self.call_after_refresh(reader.jump, REPLY)
+    def _text_of(self, row: int, *, raw: bool) -> tuple[str, RenderedText]:
+        call = self.call(row)
+        return self.title_of(row, call), call_text(call, raw=raw)
+
+    def _show_text(self, found: tuple[str, RenderedText]) -> None:
+        title, text = found
+        self.reader.set_title(title)
+        self.reader.show(text)
+        self.call_after_refresh(self.reader.jump, REPLY)
 
     def action_go(self, step: int) -> None:
         self.query_one(VirtualTable).action_move(step)

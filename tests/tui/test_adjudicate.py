@@ -237,6 +237,14 @@ async def test_marks_are_stored_with_the_decision(project: Project) -> None:
     assert rows(project, "SELECT tags FROM label_events WHERE kind = 'adjudication'") == [('["reasoning_wrong"]',)]
 
 
+async def test_previous_decision_is_shown_with_its_marks(project: Project) -> None:
+    decision = Answer(verdict="correct", tags=("reasoning_wrong",))
+    AdjudicationSession(project, "chen").decide(opened_conflict(project), decision)
+    async with adjudicating(project) as (app, pilot):
+        await press(pilot, "left_square_bracket")
+        assert "◆ reasoning wrong" in app.screen.query_one(TitleBar).remark
+
+
 async def test_note_is_kept_when_the_screen_is_left(project: Project) -> None:
     async with adjudicating(project) as (app, pilot):
         await press(pilot, "c", *"why", "enter", "escape")

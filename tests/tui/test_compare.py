@@ -88,6 +88,8 @@ async def test_each_kind_is_listed_and_opens_its_items(tmp_path: Path) -> None:
         await press(pilot, "escape", "S")
         assert "A lax   B careful" in text_of(app, "#compare-head")
         assert listed(app) == [7, 9, 11]
+        await press(pilot, "S")
+        assert listed(app) == [7, 9, 11]
         await press(pilot, "escape")
         assert type(app.screen).__name__ == "AccuracyScreen"
 

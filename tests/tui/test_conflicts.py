@@ -21,6 +21,7 @@ from workbench.app.tui.screens.adjudicate import AdjudicateScreen
 from workbench.app.tui.screens.conflicts import ConflictClassScreen, ConflictsScreen
 from workbench.core.project import Project
 from workbench.labelling import people
+from workbench.labelling.conflict_classes import ConflictClasses
 
 NOTE = "[red]half a period[/red] is missing \x1b[31m"
 
@@ -138,6 +139,16 @@ async def test_resolving_the_last_items_empties_the_list_and_undo_restores_it(pr
         assert "5 to resolve" in app.screen.query_one(TitleBar).remark
         await press(pilot, "z")
         assert [text for text in notices(app) if "You have no decision" in text]
+
+
+async def test_keys_work_again_after_a_failed_undo(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError("disk full")
+
+    monkeypatch.setattr(ConflictClasses, "undo", full)
+    async with looking(project, "enter", "z", "space") as (app, _):
+        assert [notice for notice in notices(app) if "disk full" in notice]
+        assert selected(app) == "1 of 3 selected"
 
 
 async def test_selecting_all_twice_selects_none(project: Project) -> None:

@@ -455,6 +455,20 @@ async def test_picked_file_that_is_not_a_table_clears_the_columns(tmp_path: Path
         assert message.region.bottom <= screen.query_one("#import-fields").region.bottom
 
 
+async def test_choices_of_the_previous_file_do_not_come_back(tmp_path: Path) -> None:
+    other = tmp_path / "other.csv"
+    other.write_text("question,completion,remark\nOne?,1,x\nTwo?,2,y\n")
+    async with opened(make_project(tmp_path)) as (app, pilot):
+        screen = await look_at(app, pilot, odd(tmp_path))
+        await until(pilot, lambda: screen.values().get("reference") == "Expected result")
+        await choose(screen, domain="Expected result")
+        await pick(app, pilot, other)
+        await until(pilot, lambda: "remark" in str(screen.look))
+        await choose(screen, domain="remark")
+        await settle(pilot)
+        assert screen.values()["reference"] == ""
+
+
 async def test_picker_hides_databases_and_their_files(tmp_path: Path) -> None:
     for name in ("p.db.runner.lock", "p.db.runner.log", "p.db.app.log", "p.db-wal", "lock.csv"):
         (tmp_path / name).touch()

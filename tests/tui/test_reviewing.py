@@ -125,6 +125,10 @@ async def test_one_key_confirms_gold_and_shows_the_next_item(project: Project, s
         assert project.database.reader().execute(
             "SELECT a.name, a.role FROM reviews AS r JOIN annotators AS a ON a.id = r.reviewer_id"
         ).fetchall() == [(ME, "coordinator")]
+        await press(pilot, "y")
+        assert screen.completion not in (2, after)
+        await press(pilot, "z")
+        assert screen.completion == after, "the last decision is retracted first"
 
 
 @pytest.mark.soak

@@ -20,6 +20,7 @@ from workbench.runs.transcripts import search_of, transcript
 from workbench.verifiers.base import Judged
 
 OPTIONS = {"rollouts": "6", "gamma": "1", "delta": "1"}
+MARKS = {True: "✓", False: "✗", None: "?"}
 
 
 class Searched(NamedTuple):
@@ -78,7 +79,7 @@ async def test_nodes_and_rollouts_have_their_numbers(tmp_path: Path, search: Sea
         assert found[0] == f"root  Q {trace['nodes'][0]['q']:.1f}  N 6"
         assert len(found) == len(trace["nodes"])
         for node in trace["nodes"][1:]:
-            sign = "∅" if node["action"] == "null" else {True: "✓", False: "✗", None: "?"}[node["outcome"]]
+            sign = "∅" if node["action"] == "null" else MARKS[node["outcome"]]
             subtask = trace["order"][node["level"] - 1]
             figures = f"{sign} {subtask}  Q {node['q']:.1f}  N {node['n']}  UCT "
             assert any(figures in label for label in found)
@@ -89,6 +90,8 @@ async def test_nodes_and_rollouts_have_their_numbers(tmp_path: Path, search: Sea
         for number, rollout in enumerate(trace["rollouts"], 1):
             line = next(line for line in shown if f" {number} " in line[:8])
             assert f"{rollout['weight']:.1f}" in line
+            nodes = [trace["nodes"][node] for node in rollout["path"][1:]]
+            assert "".join("∅" if node["action"] == "null" else MARKS[node["outcome"]] for node in nodes) in line
         assert [("▶" in line) for line in shown].count(True) == 1
 
 

@@ -19,7 +19,7 @@ from tests.tui.solved import solved_project
 from tests.tui.stage import HOSTILE, ONE_SIZE, SIZES, add_run, notices, opened, press, screen_of, settle, text_of, until
 from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.title_bar import TitleBar
-from workbench.app.tui.kit.triage_view import _answer
+from workbench.app.tui.kit.triage_view import _answer, _cut_around_difference
 from workbench.app.tui.screens.accuracy_items import AccuracyItemsScreen
 from workbench.app.tui.screens.item import ItemScreen
 from workbench.app.tui.screens.triage import TriageScreen
@@ -136,6 +136,8 @@ async def test_every_decision_takes_one_key(project: Project) -> None:
         ]
         assert screen.closing
         assert "equivalence 4 (50.0 %)" in shown(screen)
+        await press(pilot, "[")
+        assert item(screen) == 8
 
 
 @pytest.mark.soak
@@ -529,6 +531,14 @@ async def test_finished_triage_says_where_cases_are_open(project: Project, size:
             await press(pilot, *"1" if not screen.app.screen.closing else "n")  # type: ignore[attr-defined]
         await press(pilot, "n")
         assert "No verifier has an open case." in notices(screen.app)[-1]
+
+
+def test_long_answer_is_cut_around_its_difference() -> None:
+    lines = list(_answer("x" * 300, [(299, 300)], 40))
+    shown = _cut_around_difference(lines, 4)
+    assert len(shown) == 4
+    assert lines[-1] in shown, "the sign below the last character"
+    assert _cut_around_difference(lines, len(lines)) == lines
 
 
 @pytest.mark.few(2)

@@ -167,6 +167,10 @@ async def test_keys_move_the_cursor(size: tuple[int, int]) -> None:
         await pilot.press("pageup", "home")
         assert app.table.position == "1 of 1,450,000"
         assert app.table.scroll_offset.y == 0
+        app.table.jump_to_row(page + 1)
+        await pilot.pause()
+        assert app.table.visible_ids == [*range(2, page + 2)]
+        await pilot.press("home")
         highlighted = app.last(messages.RowHighlighted)
         assert isinstance(highlighted, messages.RowHighlighted)
         assert (highlighted.row_id, app.table.cursor) == (1, 0)

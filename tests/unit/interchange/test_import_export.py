@@ -193,7 +193,10 @@ def test_several_files_are_one_dataset(project: Project, tmp_path: Path) -> None
 def test_the_swapped_and_the_corrected_file_give_the_same_content(tmp_path: Path) -> None:
     rows = [released_row(n) for n in range(4)]
     right = [{**row, "answer_type": row["answer_subtype"], "answer_subtype": row["answer_type"]} for row in rows]
-    swapped = _imported_alone(tmp_path / "swapped", _file(tmp_path, rows, "d.jsonl"))
+    released = _file(tmp_path, rows, "d.jsonl")
+    swapped = _imported_alone(tmp_path / "swapped", released)
+    (as_named,) = plan_import([released], columns={"type": "answer_type", "subtype": "answer_subtype"})
+    assert not as_named.swapped_types
     assert swapped == _imported_alone(tmp_path / "right", _file(tmp_path, right, "r.jsonl"))
 
 

@@ -303,7 +303,7 @@ KEPT: list[dict[str, Any]] = [
     {"level": "easy", "len": 5},
     {"level": "easy", "len": 7.5},
     {"level": "hard", "len": "x"},
-    {"level": True},
+    {"level": True, "len": 1e-05},
     {},
 ]
 LEVELS: list[dict[str, Any]] = [
@@ -326,6 +326,7 @@ def test_a_kept_column_can_be_filtered(project: Project, tmp_path: Path) -> None
     assert chosen(project, "column:level=") == ["5"]
     assert chosen(project, "column:len>5") == ["2"]
     assert chosen(project, "column:len<6", "column:level=easy") == ["1"]
+    assert chosen(project, "column:len<1") == ["4"]
 
 
 @pytest.mark.parametrize("field", ["column:levl", "column:", "column:\"'; DROP TABLE completions; --"])

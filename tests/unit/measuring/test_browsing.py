@@ -35,6 +35,7 @@ def add_run(project: Project, name: str, outcome: Outcome, state: RunState = "co
         run = runs.add(connection, verifier, "1")
         verdict = Verdict(outcome=outcome, reference_final="7", candidate_final="8", candidate_span=(10, 11), ms=2.0)
         verdicts.put(connection, run, [(1, verdict)])
+        verdicts.put_samples(connection, run, [(1, 1, Verdict(outcome=Outcome.ABSTAIN))])
         if state == "complete":
             runs.complete(connection, run, 1)
 

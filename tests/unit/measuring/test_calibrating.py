@@ -80,6 +80,8 @@ def test_scores_outside_0_to_1_have_no_calibration_error_until_mapped(project: P
     assert [row.reading for row in report.rows] == ["score", "platt", "isotonic"]
     assert (report.rows[0].ece, report.rows[0].brier, report.rows[0].bins) == (None, None, [])
     assert all(row.ece is not None for row in report.rows[1:])
+    add_complete_run(project, "halves", scores({item: 0.5 * (item % 2) for item in items}))
+    assert calibrate(project, "halves", gold="imported").rows[0].accuracy == 1, "one half counts as correct"
     add_complete_run(project, "few", scores(dict.fromkeys(items[:12], 0.5)))
     with pytest.raises(UsageError, match="few can't be calibrated: with a score and gold there are 6 correct and 6"):
         calibrate(project, "few", gold="imported")

@@ -38,6 +38,8 @@ def test_kinds_and_items_are_listed(database: Path) -> None:
     listed = document("conflicts", database, "--as", "chen", "--class", "correct/incorrect")
     assert listed["classes"] == [kind]
     assert [item["completion_id"] for item in listed["items"]] == ["c0", "c1"]
+    one = document("conflicts", database, "--as", "chen", "--class", "correct/incorrect", "--where", "completion_id=c1")
+    assert one["items"] == listed["items"][1:]
     assert listed["items"][0]["sides"] == [
         {"value": "correct", "count": 1, "unsure": 0, "notes": ["same [b] value"]},
         {"value": "incorrect", "count": 1, "unsure": 0, "notes": []},

@@ -90,6 +90,8 @@ def test_a_run_from_estimate_to_transcript(project: Project) -> None:
     assert "1. ask 0  (judge, scripted-model by openai-compatible, finish stop, 100 tokens in, 20 out" in text
     assert "It is 3." in text
     assert "\x1b" not in text
+    other = ("verdicts", "--verifier", VERIFIER, "--run", "2", "--transcript", "c3")
+    assert "Run 2 is" in call(project, *other, code=2)[1]
 
 
 @pytest.mark.soak

@@ -42,6 +42,18 @@ def test_a_copy_with_more_data_is_kept(tmp_path: Path, statements: tuple[str, ..
     project.close()
 
 
+def test_a_copy_with_a_newer_label_is_kept(tmp_path: Path) -> None:
+    project, copy = make_project(tmp_path, numbered(2)), tmp_path / "copy.db"
+    backup(project.database, copy)
+    for path, year in ((copy, "2025"), (project.path, "2024")):
+        with closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute(_PERSON)
+            connection.execute(_EVENT.replace("2025", year))
+    with pytest.raises(StoreError, match="newest label event is of 2025, that of the database is of 2024"):
+        backup(project.database, copy, force=True)
+    project.close()
+
+
 @pytest.mark.parametrize("content", [b"", b"no database", None])
 def test_a_bad_copy_is_replaced(tmp_path: Path, content: bytes | None) -> None:
     project, copy = make_project(tmp_path, numbered(2)), tmp_path / "copy.db"

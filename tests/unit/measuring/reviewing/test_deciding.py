@@ -30,6 +30,7 @@ from workbench.measuring.reviewing.deciding import (
     send_back,
     take_back,
 )
+from workbench.measuring.reviewing.triage import cause_lines
 from workbench.measuring.store import reviews
 
 
@@ -299,6 +300,7 @@ class TestCounts:
         mark_error(project, 2, 2, "format", by="chris")
         label(project, 1, {"ann": "incorrect", "ben": "incorrect"})
         assert [(row.verifier, row.count, row.outdated) for row in error_counts(project)] == [("b", 1, 0)]
+        assert [(line.verifier, line.n) for line in cause_lines(project, ("a", "b"))] == [("b", 1)]
         label(project, 1, {"ann": "correct", "ben": "correct"})
 
     def test_a_current_review_has_its_gold_then_and_now(self, project: Project) -> None:

@@ -44,6 +44,7 @@ def quick(reference: str, completion: str, question: str = "What is it?", subtyp
         ("5 km", r"So \boxed{5000\text{ m}}.", "How far?", "quantity", "quantity.convert"),
         ("B", "The answer is (B) carbon dioxide.", OPTIONS, "letter", "choice.letter"),
         ("B", "The answer is carbon dioxide.", OPTIONS, "option_text", "choice.text"),
+        ("B", "The answer is B (red wine).", "Which?\nA) red\nB) red wine", "text_equal", "text.exact"),
         ("No", "The answer is no, because it falls.", "Does it fly?", "state", "state.yes-no-unknown"),
         (") ]", r"\boxed{[ ( ) ]}", "Close all brackets: [ (", "brackets", "brackets.closing"),
         ("1, 2", "The answer is: 2 and 1.", "Which numbers?", "list", "list"),
@@ -78,6 +79,7 @@ def test_what_is_accepted_and_why(reference: str, completion: str, question: str
         ("B", "The answer is: one that leaves feed on, as far as I know.", OPTIONS, "C1", "unread"),
         ("B", "The answer is (B) or (C), and I take (C).", OPTIONS, "C1", "unread"),
         ("B", "The answer is B (or C).", OPTIONS, "C1", "hedged"),
+        ("12:30", r"\boxed{\text{12:30 am}}", "When?", "A8", "unread"),
     ],
 )
 def test_when_it_abstains(reference: str, completion: str, question: str, subtype: str | None, reason: str) -> None:

@@ -67,11 +67,13 @@ third ~ 3rd : number.words
 \approx 3.14 ~ 22/7 : number.rounding
 3.00\times10^8 ~ 299792458 : number.rounding
 -0.667 ~ -2/3 : number.rounding
+-0.35 ~ -0.345 : number.rounding
 6:8 ~ 3:4 : number.ratio
 3 to 4 ~ 3:4 : number.ratio
 3:4 ~ 3/4 : number.ratio
 5 km ~ 5000 m : quantity.convert
 5\text{ km} ~ 5000\,\mathrm{m} : quantity.convert
+3 мг ~ 3000 мкг : quantity.convert
 \frac{1}{2}\text{ m} ~ 50 cm : quantity.convert
 72 km/h ~ 20 m/s : quantity.convert
 20 meters per second ~ 72\ \text{km/h} : quantity.convert
@@ -166,6 +168,7 @@ UNEQUAL = r"""
 12 ~ 13
 12 ~ 12.3
 3 ~ 3.14
+-0.33 ~ -0.335
 0.3 ~ 1/3
 0.66 ~ 2/3
 0.05 ~ 1/21

@@ -41,6 +41,7 @@ def home(tmp_path: Path) -> Path:
 
 
 def test_a_restored_backup_keeps_the_replaced_database(home: Path) -> None:
+    (home / "p.db").chmod(0o640)
     before = files(home)
 
     report = restore_backup(home / "copy.db", home / "p.db")
@@ -48,6 +49,7 @@ def test_a_restored_backup_keeps_the_replaced_database(home: Path) -> None:
     assert report.kept == (str(home / "p.db.before-restore-1"),)
     assert report.rows["items"] == 6
     assert (models(home / "p.db"), models(home / "p.db.before-restore-1")) == (0, 1)
+    assert (home / "p.db").stat().st_mode & 0o777 == 0o640
     after = files(home)
     assert after["copy.db"] == before["copy.db"]
     assert after["p.db.before-restore-1"] == before["p.db"]

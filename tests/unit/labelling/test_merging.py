@@ -27,7 +27,7 @@ from workbench.core.label import LabelEvent, Task
 from workbench.core.project import Project, open_project
 from workbench.labelling import ledger
 from workbench.labelling.guidelines import add_version, current
-from workbench.labelling.merging import Merged
+from workbench.labelling.merging import Merged, merge_reports
 from workbench.labelling.people import assign
 
 PEOPLE = ("ann", "bob", "eve")
@@ -380,7 +380,9 @@ def test_an_annotator_without_a_name_is_rejected(home: Project, other: Project, 
 
 def test_guidelines_travel_and_one_version_has_one_text(home: Project, other: Project) -> None:
     add_version(other, "Ours and theirs.", by="zoe")
-    assert merged(home, other).guidelines == [current(other).version]
+    report = merged(home, other)
+    assert report.guidelines == [current(other).version]
+    assert merge_reports([report, Merged(file="x.db")]).guidelines == report.guidelines
     assert current(home).text == "Ours and theirs.\n"
     assert merged(home, other).guidelines == []
     change(other, "UPDATE guidelines SET text = 'Something else.'")

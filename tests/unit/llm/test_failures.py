@@ -412,3 +412,4 @@ def test_rate_limits_use_up_patience_but_no_attempts() -> None:
         count += 1
     assert count > 10 * MIN_ATTEMPTS
     assert clock.time <= MAX_CALL_S
+    assert None not in waits(*[limited] * MAX_ATTEMPTS, server())

@@ -53,6 +53,7 @@ def dollars_a_million(usage: Usage) -> float | None:
         (Usage(prompt_tokens=100, written_tokens=80, completion_tokens=0), 20 * 10 + 80 * 12.5),
         (Usage(prompt_tokens=100, cached_tokens=80, written_tokens=80, completion_tokens=0), 80 + 20 * 12.5),
         (Usage(prompt_tokens=100, completion_tokens=10, tier="flex"), 1000),
+        (Usage(prompt_tokens=100, written_tokens=80, completion_tokens=0, tier="flex"), 500),
         (Usage(prompt_tokens=100, completion_tokens=10, tier="default"), 2000),
         (Usage(prompt_tokens=1000, completion_tokens=0), 10_000),
         (Usage(prompt_tokens=1001, cached_tokens=1, completion_tokens=1), 20_000 + 2 + 200),

@@ -36,7 +36,17 @@ from workbench.app.cli import root
 from workbench.core.errors import Cause, RunError, StoreError
 from workbench.core.project import Project, open_project
 from workbench.runs import lease as leases
-from workbench.runs.lease import Lease, LeaseLost, Notice, ensure_runner, is_alive, lock_path, log_path, look
+from workbench.runs.lease import (
+    Lease,
+    LeaseLost,
+    Notice,
+    claim_runner,
+    ensure_runner,
+    is_alive,
+    lock_path,
+    log_path,
+    look,
+)
 from workbench.runs.run_status import removal, runs, wait
 from workbench.runs.store import runs as stored
 from workbench.runs.verifying import pause, start
@@ -417,6 +427,13 @@ def test_a_runner_that_ends_leaves_its_run_to_the_next(project: Project) -> None
     assert [run.state for run in runs(project)] == ["queued"]
     assert not is_alive(project.path)
     assert info.run == taken.id
+
+
+def test_a_run_queued_during_a_claim_has_a_runner_afterwards(project: Project) -> None:
+    with runner_ends(project):
+        with claim_runner(project.database):
+            assert start(project, "exact").state == "queued"
+        until(lambda: runs(project)[0].state == "complete")
 
 
 def test_a_second_runner_process_ends_at_once(project: Project, sleeper: subprocess.Popen[bytes]) -> None:

@@ -65,7 +65,9 @@ def test_rows_are_of_a_kind_and_cells_may_have_small_print() -> None:
 
 def test_a_list_has_words_to_the_left_and_shows_control_characters() -> None:
     declared: Columns[Rule] = (count("n", lambda rule: rule.n), word("rule", lambda rule: rule.name))
-    assert aligned_rows(declared, RULES) == "    n  rule\n1,200  numbers\n    3  ␛words"
+    shown = "    n  rule\n1,200  numbers\n    3  ␛words"
+    assert aligned_rows(declared, RULES) == shown
+    assert aligned_rows((word("absent", str, there=False), *declared), RULES) == shown
 
 
 def test_a_custom_column_defines_its_format() -> None:

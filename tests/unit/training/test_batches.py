@@ -82,6 +82,11 @@ def test_conversations_are_read_as_rewards_read_them(judge: Judge) -> None:
     assert judge(batch)["verdict"] == ["correct"]
 
 
+def test_the_subtype_decides_what_brackets_mean(judge: Judge) -> None:
+    batch = {"answer": ["(1,2)"] * 2, "completion": [r"\boxed{[1,2]}"] * 2, "subtype": ["B5", "A1"]}
+    assert judge(batch)["verdict"] == ["correct", "incorrect"]
+
+
 def test_columns_are_configurable_and_missing_ones_reported() -> None:
     with Closing(Judge("exact", question="ask", reference="gold", completion="reply", prefix="e_")) as judge:
         found = judge({"ask": ["q"], "gold": ["a"], "reply": ["a"], "verdict": [0]})

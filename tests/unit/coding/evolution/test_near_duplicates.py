@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.coding.duplicates import duplicates, neighbour_means, overlaps
+from workbench.coding.duplicates import ROWS, duplicates, neighbour_means, overlaps
 from workbench.data.alike import Similarities, find_similar
 
 
@@ -39,7 +39,9 @@ def test_a_vector_without_direction_is_rejected() -> None:
             Similarities(np.array([[1.0, 0.0], bad]))
 
 
-def test_means_are_over_the_ten_nearest_or_all_there_are() -> None:
+@pytest.mark.parametrize("rows", [2, ROWS])
+def test_means_are_over_the_ten_nearest_or_all_there_are(monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
+    monkeypatch.setattr("workbench.coding.duplicates.ROWS", rows)
     assert neighbour_means(of_angles([0, 90, 180]), [0, 1, 2]) == pytest.approx([-0.5, 0.0, -0.5])
     assert neighbour_means(of_angles([0, 0, 90]), [0, 2]) == pytest.approx([0.0, 0.0])
     assert neighbour_means(of_angles([0]), [0]) == []

@@ -87,6 +87,12 @@ def test_an_undecided_judge_has_no_verdict(text: str) -> None:
     assert (reading.verdict, reading.reason) == ("abstain", "unparsed")
 
 
+def test_a_doubt_about_one_step_of_a_long_examination_leaves_its_verdict() -> None:
+    doubt, steps = "It is impossible to say whether step 2 is needed.", "The sum of both terms is 4. " * 20
+    assert parser("verifybench").parse(f"{doubt}\n{steps}\nNo").verdict == "incorrect"
+    assert parser("verifybench").parse(f"{doubt}\nNo").verdict == "abstain"
+
+
 @pytest.mark.parametrize("text", JUDGING)
 def test_a_reply_about_the_inability_of_others_is_a_verdict(text: str) -> None:
     assert find_decline(text.replace('"I can\'t help with that"', " ").splitlines()) is None

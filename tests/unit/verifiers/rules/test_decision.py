@@ -50,6 +50,7 @@ def quick(reference: str, completion: str, question: str = "What is it?", subtyp
         ("1, 2", "The answer is: 2 and 1.", "Which numbers?", "list", "list"),
         ("(1, 2]", r"So \boxed{1 < x \le 2}.", "Where?", "interval", "interval"),
         (r"\{1, 2\}", r"So \boxed{\{2, 1\}}.", "Which?", "set", "set"),
+        ("(1, 2)", r"So \boxed{\begin{pmatrix}1&2\end{pmatrix}}.", "Which vector?", "matrix", "matrix"),
         ("x^2 + 2x", r"So \boxed{x(x + 2)}.", "Which polynomial?", "expression", "expression"),
         ("y = 2x", r"So \boxed{2x - y = 0}.", "Which line?", "equation", "equation"),
         ("2024-01-05", "The answer is January 5, 2024.", "When?", "date_time", "date"),

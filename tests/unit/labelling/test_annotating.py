@@ -176,9 +176,9 @@ def test_everyone_gets_every_item_until_the_quota_is_full(
 def test_skipped_items_are_served_last(amira: AnnotationSession) -> None:
     skipped = []
     for _ in range(2):
-        item = following(amira)
-        amira.skip(item)
-        skipped.append(item.completion)
+        found = following(amira)
+        amira.skip(found)
+        skipped.append(found.completion)
     order = []
     while (item := amira.next()) is not None:
         order.append(item.completion)

@@ -295,6 +295,25 @@ def test_a_batch_respects_the_budget(runs: HereRunner, openai: BatchProvider) ->
     assert set(openai.made.values()) == {1}
 
 
+def test_open_batches_count_against_the_budget(
+    runs: HereRunner, openai: BatchProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("workbench.llm.batches.files.BatchApi.most_calls", 10)
+
+    def slower(calls: int) -> tuple[str, str] | None:
+        openai.polls = 10  # the second batch ends later than the first
+        return ("invalid_request", "no more") if len(openai.batches) > 2 else None
+
+    openai.refuses = slower
+    one = estimate(runs.project, JUDGE, openai.options(), "batched", Selection(limit=1), in_batches=True)
+    assert one is not None
+    tokens = (one.prompt_tokens or 0) + (one.completion_tokens or 0)
+    run_batched(runs, openai, max_tokens_total=20 * tokens + tokens // 2)
+    first, second, third, *_ = (calls for _, calls in openai.batches)
+    assert (first, second) == (10, 10)
+    assert third < 10
+
+
 def test_an_insufficient_budget_sends_nothing(runs: HereRunner, openai: BatchProvider) -> None:
     ended = run_batched(runs, openai, max_cost=0.000001)
     assert (ended.state, openai.steps.total()) == ("paused", 0)

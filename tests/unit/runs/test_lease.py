@@ -48,6 +48,7 @@ from workbench.runs.lease import (
     look,
 )
 from workbench.runs.run_status import removal, runs, wait
+from workbench.runs.store import batches
 from workbench.runs.store import runs as stored
 from workbench.runs.verifying import pause, start
 
@@ -414,6 +415,18 @@ def test_a_run_queued_at_the_last_moment_keeps_the_runner(project: Project) -> N
     assert pause(project, info.run).state == "paused"
     assert lease.end_if_idle()
     assert not is_alive(project.path)
+
+
+def test_a_run_that_waits_for_a_batch_holds_up_no_other(project: Project) -> None:
+    lease = acquired(project)
+    waiting, other = start(project, "exact"), start(project, "rules")
+    with lease.write() as connection:
+        batch = batches.begin(connection, waiting.run, "judge", "https://h", "h", "token")
+        batches.update(connection, batch, {"look_at": time.time() + 60})
+        taken = stored.take_next(connection)
+    assert taken is not None
+    assert taken.id == other.run
+    lease.release()
 
 
 def test_a_runner_that_ends_leaves_its_run_to_the_next(project: Project) -> None:

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.coding.duplicates import ROWS, duplicates, neighbour_means, overlaps
-from workbench.data.alike import Similarities, find_similar
+from workbench.coding.duplicates import duplicates, neighbour_means, overlaps
+from workbench.data.alike import ROWS, Similarities, find_similar
 
 
 def of_angles(degrees: Sequence[float]) -> Similarities:

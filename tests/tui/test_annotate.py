@@ -132,6 +132,15 @@ async def test_keys_typed_at_once_all_take_effect(typed: Project) -> None:
     assert labels(typed, "type") == [(first, "B5"), (second, "D2")]
 
 
+async def test_type_is_known_at_the_next_completion_of_its_question(tmp_path: Path) -> None:
+    project = make(tmp_path, "labelled", question_id="q", question="What is it?", reference="4")
+    async with desk(project) as it:
+        await it.press("1", "a", "8")
+        assert it.screen._current is not None
+        assert (it.screen._current.item.verdict, it.screen._current.item.subtype) == (None, "A8")
+    project.close()
+
+
 async def test_type_can_come_first_and_can_be_changed(typed: Project) -> None:
     async with desk(typed) as it:
         first = it.completion

@@ -194,8 +194,9 @@ async def test_screen_without_verifiers_says_what_to_run(tmp_path: Path) -> None
 
 async def test_verifiers_are_chosen_from_a_list(project: Project) -> None:
     async with disagreements(project) as (screen, pilot):
-        await press(pilot, "v", "2", "enter")
+        await press(pilot, "V", "2", "v", "2", "enter")
         assert request_of(screen).verifiers == ("alpha", "gamma")
+        assert request_of(screen).against == "", "beta takes no part"
         assert sorted(order(screen)) == [1, 2]
         assert "2 of 3 verifiers" in remark(screen)
         await press(pilot, "v", "space", "escape")
@@ -318,12 +319,20 @@ async def test_next_goes_to_the_next_unreviewed_item(project: Project) -> None:
         assert [notice for notice in notices(screen.app) if "Every item of this queue is reviewed" in notice]
 
 
-async def test_last_decision_is_undone_from_the_table(project: Project) -> None:
+async def test_last_decision_is_undone_from_the_table(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError("disk full")
+
     me = coordinator_name()
     async with disagreements(project) as (screen, pilot):
         first = order(screen)[0]
         deciding.confirm(project, first, by=me)
-        await press(pilot, "r", "z")
+        with monkeypatch.context() as patch:
+            patch.setattr(deciding, "take_back_each", full)
+            await press(pilot, "r", "z")
+        assert [notice for notice in notices(screen.app) if "disk full" in notice]
+        assert remark(screen).startswith("1 of 4 reviewed")
+        await press(pilot, "z")
         assert remark(screen).startswith("0 of 4 reviewed")
         kinds = project.database.reader().execute("SELECT kind FROM reviews ORDER BY id").fetchall()
         assert kinds == [("confirmed",), ("retraction",)]

@@ -141,6 +141,9 @@ async def test_search_shows_and_marks_matches() -> None:
         app.reader.find_next(-1)
         assert any("is 707" in line for line in app.lines())
         subtitles.append(app.reader.border_subtitle)
+        app.reader.action_bottom()
+        assert app.reader.find("is 70") == 3
+        assert app.reader.border_subtitle == "hit 1 of 3", "none is below"
         assert app.reader.find("nowhere") == 0
         app.reader.find_next()
         assert subtitles == ["hit 1 of 3", "hit 2 of 3", "hit 1 of 3", "hit 3 of 3"]

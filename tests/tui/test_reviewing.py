@@ -129,6 +129,9 @@ async def test_one_key_confirms_gold_and_shows_the_next_item(project: Project, s
         assert screen.completion not in (2, after)
         await press(pilot, "z")
         assert screen.completion == after, "the last decision is retracted first"
+        assert "Retracted" in review(screen)
+        await press(pilot, "left_square_bracket" if order(screen)[-1] == after else "right_square_bracket")
+        assert "Retracted" not in review(screen)
 
 
 @pytest.mark.soak

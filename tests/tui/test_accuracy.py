@@ -425,6 +425,18 @@ async def test_whole_summary_is_visible_at_80_columns(tmp_path: Path) -> None:
         assert summary.content_size.height == needed
 
 
+async def test_late_tests_of_an_earlier_table_are_dropped(project: Project) -> None:
+    async with opened(project) as (app, pilot):
+        await press(pilot, *":y", "enter")
+        screen = screen_of(app)
+        earlier = screen.sheet
+        assert earlier is not None
+        await press(pilot, "p")
+        newer = screen.sheet
+        screen._show_permutation_tests((earlier, earlier.report))
+        assert screen.sheet is newer is not earlier
+
+
 async def test_verifier_with_an_unfinished_run_is_not_compared(tmp_path: Path) -> None:
     half = judged_project(tmp_path)
     add_run(half, "half", {1: Outcome.CORRECT, 3: Outcome.CORRECT}, complete=False, items=16)
@@ -436,8 +448,9 @@ async def test_verifier_with_an_unfinished_run_is_not_compared(tmp_path: Path) -
         await press(pilot, *["down"] * at, "|")
         assert screen_of(app)
         assert notices(app)[-1] == "Two verifiers with complete runs are needed."
-        await press(pilot, *["up"] * at, "|")
+        await press(pilot, *["up"] * at, "g", "g", "|")
         assert isinstance(app.screen, CompareScreen)
         pair = app.screen.asked
         assert pair is not None
+        assert pair.gold == "imported", "as in the table"
         assert "half" not in (pair.a, pair.b)

@@ -39,6 +39,12 @@ def test_the_whole_way(call: Call, server: ScriptedServer, tmp_path: Path) -> No
     assert {one["reason"] for one in candidates} == {"proof", "open_ended", "bad_reference"}
     code, said, _ = call("curate", "p.db", "exclude", "--candidates", "--accept", "--by", "amira")
     assert (code, said) == (0, f"{len(candidates)} excluded, 0 included again, 0 unchanged\n")
+    proofs = json.loads(call("curate", "p.db", "exclude", "--list", "--reason", "proof", "--json")[1])
+    assert {one["question_id"] for one in proofs} == {
+        one["question_id"] for one in candidates if one["reason"] == "proof"
+    }
+    longer = json.loads(call("curate", "p.db", "duplicates", "--dry-run", "--shingle", "9", "--json")[1])
+    assert (longer["shingle"], longer["duplicates"]) == (9, 0)
     planned = json.loads(call("curate", "p.db", "duplicates", "--dry-run", "--pairs", "--json")[1])
     found = json.loads(call("curate", "p.db", "duplicates", "--pairs", "--json")[1])
     assert (planned["excluded"], planned["pairs"]) == (0, found["pairs"])
@@ -48,6 +54,10 @@ def test_the_whole_way(call: Call, server: ScriptedServer, tmp_path: Path) -> No
     inside = 66 - len(candidates) - 2
     assert (proposed["asked"], sum(proposed["proposed"].values())) == (inside, inside)
     assert json.loads(call("curate", "p.db", "types", *options, "--json")[1])["asked"] == 0
+    call("curate", "p.db", "types", "--set", "sq-01=A1")
+    call("curate", "p.db", "types", "--accept")
+    others = json.loads(call("curate", "p.db", "types", *options, "--name", "other", "--untyped", "--json")[1])
+    assert others["asked"] == inside - 1
     drawn = json.loads(call("curate", "p.db", "draw", "--name", "pool-20", "--per-type", "5", "--json")[1])
     assert (drawn["name"], drawn["version"], drawn["questions"], drawn["kind"]) == ("pool-20", 1, 20, "draw")
     assert {"strata", "shortfall", "excluded", "seed", "tuples"} <= drawn.keys()

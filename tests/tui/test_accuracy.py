@@ -433,7 +433,7 @@ async def test_late_tests_of_an_earlier_table_are_dropped(project: Project) -> N
         assert earlier is not None
         await press(pilot, "p")
         newer = screen.sheet
-        screen._show_permutation_tests((earlier, earlier.report))
+        screen.show_late((earlier, earlier))
         assert screen.sheet is newer is not earlier
 
 

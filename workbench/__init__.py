@@ -9,26 +9,29 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
     from workbench.app.api import Project
     from workbench.core.verdict import Verdict
     from workbench.training.batches import Judge
     from workbench.training.judging import Reference
-    from workbench.training.pay import Forgeable, Pay, Timeouts
-    from workbench.training.reward import Reward
+    from workbench.training.reward import Reward as reward
 
 __version__ = "0.1.0"
 __all__ = ["Judge", "judge", "open_project", "reward"]
 
 
-def __getattr__(name: str) -> type[Judge]:
-    if name != "Judge":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from workbench.training.batches import Judge
+def __getattr__(name: str) -> type[Judge | reward]:
+    """Import the classes when they are used."""
+    if name == "Judge":
+        from workbench.training.batches import Judge
 
-    return Judge
+        return Judge
+    if name == "reward":
+        from workbench.training.reward import Reward
+
+        return Reward
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def open_project(path: Path | str) -> Project:
@@ -67,46 +70,3 @@ def judge(reference: Reference, completion: str, question: str = "", type: str |
     from workbench.training import judging
 
     return judging.judge(reference, completion, question, type)
-
-
-def reward(
-    verifier: str = "rules",
-    *,
-    options: Mapping[str, str] | None = None,
-    database: Path | str | None = None,
-    undecided: float | None = None,
-    own_score: bool = False,
-    reference: str | None = None,
-    workers: int | None = None,
-    timeout: float | None = None,
-    journal: Path | str | None = None,
-    deadline: float | None = None,
-    pay: Pay = "all",
-    forgeable: Forgeable = "pays",
-    timeouts: Timeouts = "wrong",
-) -> Reward:
-    """Return a verifier as a reward function for TRL, verl and OpenRLHF; see `workbench.training.reward.Reward`.
-
-    Raises:
-        UsageError: The verifier or an option does not exist, or the verifier calls model servers and ``database`` is
-            missing.
-        NotTrustedError: The database's settings have not been accepted yet.
-        VerifierError: The verifier is unusable.
-    """
-    from workbench.training.reward import Reward
-
-    return Reward(
-        verifier,
-        options=options,
-        database=database,
-        undecided=undecided,
-        own_score=own_score,
-        reference=reference,
-        workers=workers,
-        timeout=timeout,
-        journal=journal,
-        deadline=deadline,
-        pay=pay,
-        forgeable=forgeable,
-        timeouts=timeouts,
-    )

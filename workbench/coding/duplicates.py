@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -12,6 +13,7 @@ from msgspec import Struct
 
 from workbench.core.code import BASE
 from workbench.core.errors import Command, FormatError, UsageError
+from workbench.core.item import Refusal
 from workbench.core.project import Project
 from workbench.data.alike import (
     ROWS,
@@ -22,9 +24,9 @@ from workbench.data.alike import (
     find_similar,
     random_generator,
 )
-from workbench.data.formats import embeddings
+from workbench.data.formats.rows import read_checked
 from workbench.data.formats.writing import write_lines
-from workbench.data.records import DuplicateLine, DuplicateReport, RemainingProblem, SourceCount
+from workbench.data.records import DuplicateLine, DuplicateReport, EmbeddingLine, RemainingProblem, SourceCount
 from workbench.data.store import problems as problem_list
 from workbench.data.store.tests import problems_of
 from workbench.runs import generation
@@ -104,6 +106,40 @@ class ProblemCosines(Struct, frozen=True, kw_only=True):
     similarity: str
 
 
+_EMBEDDINGS_HINT = 'Lines are {"task_id": …, "vector": [numbers]}, optionally with source.'
+
+
+def read_embeddings(path: Path) -> dict[str, EmbeddingLine]:
+    """Return the embeddings in a file, by the problem's id.
+
+    Raises:
+        FormatError: The file can't be read, or a line is invalid; an incomplete set of problems is of no use.
+    """
+    found: dict[str, EmbeddingLine] = {}
+    size = 0
+    for number, line in read_checked(path, msgspec.json.Decoder(EmbeddingLine), _vector_fault):
+        if isinstance(line, Refusal):
+            raise FormatError(f"{path}:{number}:{line.field or ''}: {line.message}", _EMBEDDINGS_HINT)
+        if line.task_id in found:
+            raise FormatError(f"{path}:{number}:task_id: {line.task_id!r} is on an earlier line already.")
+        size = size or len(line.vector)
+        if len(line.vector) != size:
+            raise FormatError(
+                f"{path}:{number}:vector: it has {len(line.vector)} numbers, but vectors on other lines "
+                f"have more or fewer."
+            )
+        found[line.task_id] = line
+    if not found:
+        raise FormatError(f"{path} holds no vectors.", _EMBEDDINGS_HINT)
+    return found
+
+
+def _vector_fault(line: EmbeddingLine) -> tuple[str, str] | None:
+    if not line.vector or not all(map(isfinite, line.vector)) or not any(line.vector):
+        return "vector", "A vector has a direction: numbers, and not all of them 0."
+    return None
+
+
 def read_cosines(path: Path) -> ProblemCosines:
     """Read the problems of a file of vectors.
 
@@ -112,7 +148,7 @@ def read_cosines(path: Path) -> ProblemCosines:
     """
     import numpy as np
 
-    lines = embeddings.read(path).values()
+    lines = read_embeddings(path).values()
     problems = tuple(
         RemainingProblem(task_id=line.task_id, dataset="", source=line.source or _NO_SOURCE) for line in lines
     )

@@ -3,91 +3,33 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import wraps
 from itertools import islice
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
-from workbench.core.database import people
 from workbench.core.database.connection import Database
 from workbench.core.database.looking import open_read_only, why_unwritable
 from workbench.core.errors import StoreError
 from workbench.core.progress import step
-
-
-class NoteDrafts:
-    """Drafts of notes written in this process; those that could not be stored yet are kept in memory."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._waiting: dict[tuple[int, int], str] = {}
-        self._lock = threading.Lock()
-
-    def keep(self, person: int, completion: int, note: str) -> None:
-        """Store a note, and all earlier ones that could not be stored; `of` returns it even if storing fails.
-
-        Raises:
-            StoreError: The note can't be stored now.
-        """
-        with self._lock:
-            self._waiting[person, completion] = note
-        self.store()
-
-    def store(self) -> None:
-        """Store the pending notes.
-
-        Raises:
-            StoreError: The notes can't be stored now.
-        """
-        with self._lock:
-            waiting = dict(self._waiting)
-        if not waiting:
-            return
-        with self._database.write("full") as connection:
-            for (person, completion), note in waiting.items():
-                people.keep_draft(connection, person, completion, note)
-        with self._lock:
-            # Notes written in the meantime are still pending.
-            for one, note in waiting.items():
-                if self._waiting.get(one) == note:
-                    del self._waiting[one]
-
-    def try_to_store(self) -> None:
-        with suppress(StoreError):
-            self.store()
-
-    def of(self, person: int, completion: int, stored: str) -> str:
-        """Return the note that could not be stored yet; ``stored`` if there is none."""
-        with self._lock:
-            return self._waiting.get((person, completion), stored)
-
-    def forget(self, person: int, completion: int) -> None:
-        with self._lock:
-            self._waiting.pop((person, completion), None)
-
-
-# -- A project.
 
 Arguments = ParamSpec("Arguments")
 Found = TypeVar("Found")
 
 
 class Project:
-    """An open project: its database, and unsaved drafts.
+    """An open project.
 
     Attributes:
         path: The database file.
         database: The open database.
-        begun: Drafts of notes whose label is not stored yet.
     """
 
     def __init__(self, path: Path, database: Database) -> None:
         self.path = path
         self.database = database
-        self.begun = NoteDrafts(database)
 
     def require_writable(self) -> None:
         """Check that the database can be written.

@@ -75,7 +75,6 @@ class AdjudicationSession:
     """
 
     def __init__(self, project: Project, adjudicator: str, *, sighted: bool = False) -> None:
-        self._project = project
         self._database = project.database
         self._sighted = sighted
         self.person = people.find(project.database, adjudicator)
@@ -116,7 +115,7 @@ class AdjudicationSession:
             decided=current.uuid if own and current is not None else "",
             round=current_round(stored),
             earlier=rulings.reopened_ruling(stored),
-            note=self._draft_note(reader, item.completion) if task == "correctness" else "",
+            note=people.draft_of(reader, self.person.id, item.completion) if task == "correctness" else "",
             own=rulings.ruling_of(current) if own and current is not None else None,
         )
 
@@ -166,21 +165,17 @@ class AdjudicationSession:
             ledger.record(connection, event)
             if conflict.task == "correctness":
                 people.drop_draft(connection, self.person.id, conflict.item.completion)
-        if conflict.task == "correctness":
-            self._project.begun.forget(self.person.id, conflict.item.completion)
         return event.uuid
 
     def keep_note(self, conflict: Conflict, note: str) -> None:
-        """Keep a draft note on a completion, in memory if it can't be stored.
+        """Store a draft note on a completion.
 
         Raises:
             StoreError: It can't be stored now.
         """
         if conflict.task == "correctness":
-            self._project.begun.keep(self.person.id, conflict.item.completion, note)
-
-    def _draft_note(self, reader: events.Connection, completion: int) -> str:
-        return self._project.begun.of(self.person.id, completion, people.draft_of(reader, self.person.id, completion))
+            with self._database.write("full") as connection:
+                people.keep_draft(connection, self.person.id, conflict.item.completion, note)
 
     def skip(self, conflict: Conflict) -> None:
         self._skipped.add((conflict.task, conflict.subject))

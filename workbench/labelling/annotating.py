@@ -155,7 +155,6 @@ class AnnotationSession:
     def __init__(
         self, project: Project, annotator: str, *, sighted: bool = False, policy: AnnotationPolicy | None = None
     ) -> None:
-        self._project = project
         self._database = project.database
         self._sighted = sighted
         self._policy = policy or settings_of(project).annotation
@@ -199,7 +198,8 @@ class AnnotationSession:
             asks_type = reading.has_type_slot(self._blind, text.question) or subtype is not None
             asked, answers = reading.own_flag(self._blind, completion), flags.own_answers(self._blind, completion)
             keys = ("verdict", "reason", "unsure", "note", "tags", "partial")
-            own = {name: getattr(verdict, name) for name in keys} if verdict else {"note": self._draft_note(completion)}
+            draft = reading.own_draft(self._blind, completion)
+            own = {name: getattr(verdict, name) for name in keys} if verdict else {"note": draft}
             item = replace(
                 AnnotationItem.of(text, asks_type=asks_type),
                 **own,
@@ -231,8 +231,6 @@ class AnnotationSession:
         check_answer(answer)
         self._submitted, self._skipped = item.completion, None
         stored = self._store(item, answer, people.now())
-        if answer.verdict is not None:
-            self._project.begun.forget(self.person.id, item.completion)
         with self._lock, suppress(StoreError):
             self._remember_own_labels(item)
         return stored
@@ -388,18 +386,15 @@ class AnnotationSession:
         return events.new_event(kind, "correctness", completion, self.person.id, **said)
 
     def keep_draft(self, item: AnnotationItem, note: str) -> None:
-        """Keep a draft note, in memory if it can't be stored.
+        """Store a draft note.
 
         Raises:
             StoreError: It can't be stored now.
         """
-        self._project.begun.keep(self.person.id, item.completion, note)
-
-    def _draft_note(self, completion: int) -> str:
-        return self._project.begun.of(self.person.id, completion, reading.own_draft(self._blind, completion))
+        with self._database.write("full") as connection:
+            people.keep_draft(connection, self.person.id, item.completion, note)
 
     def heartbeat(self) -> None:
-        self._project.begun.try_to_store()
         with self._database.write("normal") as connection:
             assignments.renew(connection, self.person.id, time.time())
 

@@ -127,7 +127,10 @@ def verb(
     def run(as_json: bool = False, **given: Any) -> None:
         context = click.get_current_context()
         options = build_record(record, given)
-        require_fitting(options, context.command_path)
+        try:
+            require_fitting(options, context.command_path)
+        except UsageError as error:
+            raise click.UsageError(error.message) from None
         with ExitStack() as stack:
             # The action import reads: there, "-" is standard input.
             if getattr(options, "verb", "") != "import":

@@ -68,7 +68,7 @@ def test_settling_and_undo(database: Path) -> None:
     [
         (("--as", "amira", "--class", "correct/incorrect"), "There is no conflict 'correct/incorrect' for amira."),
         (("--as", "nobody"), "There is no annotator 'nobody'."),
-        (("settle", "--as", "chen", "--verdict", "correct"), "The kind of conflict is missing."),
+        (("settle", "--as", "chen", "--verdict", "correct"), "settle requires --class"),
         (("settle", "--as", "chen", "--class", "A1/A7", "--verdict", "correct"), "must name a subtype"),
         (("settle", "--as", "chen", "--class", "correct/incorrect", "--verdict", "unsuitable"), "needs a reason"),
         (
@@ -91,7 +91,7 @@ def test_settling_and_undo(database: Path) -> None:
         (("settle", "--as", "chen", "--class", "A1/A7", "--subtype", "banana"), "'banana' is not a valid subtype."),
         (("--as", "chen", "--class", "A1/A7", "--where", "gold=correct"), "Conflicts can't be filtered by gold"),
         (("--as", "chen", "--where", "completion_id=c1"), "--where requires --class"),
-        (("--as", "chen", "--verdict", "correct"), "A decision needs the action settle"),
+        (("--as", "chen", "--verdict", "correct"), "--verdict is only for settle"),
     ],
 )
 def test_wrong_usage_shows_an_error(database: Path, arguments: tuple[str, ...], message: str) -> None:

@@ -214,9 +214,6 @@ def _overview_notes(report: AccuracyReport, codes: Sequence[str], sizes: Mapping
 # -- Accuracy reports as text, CSV, Markdown and LaTeX.
 
 
-SORT_KEYS: Final = ("name", *METRICS)
-
-
 def accuracy_as(report: AccuracyReport, form: TableForm) -> str:
     if form.format == "csv":
         return accuracy_csv(report)

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from io import StringIO
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import click
 
 from workbench.core.errors import UsageError
 from workbench.core.files import STANDARD_INPUT, temporary_folder
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 STDOUT: Final = Path("-")
 """Name that commands get for "-"; a file of that name is ``./-``."""

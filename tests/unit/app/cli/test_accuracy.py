@@ -18,7 +18,7 @@ from tests.unit.measuring.scored_runs import add_complete_run
 from workbench.app.cli import root
 from workbench.core.errors import UsageError
 from workbench.core.verdict import OutcomeCode, Verdict
-from workbench.measuring.accuracy_tables import SORT_KEYS
+from workbench.statistics.records.report import METRICS
 from workbench.tables.files import FORMATS
 
 ITEMS = 24
@@ -167,5 +167,5 @@ def test_the_help_lists_the_choices() -> None:
     said = " ".join(printed("--help").split())
     assert "the most frequent label of the same gold it is measured on" in said
     assert all(name in said for name in ("Wilson's", "Clopper and Pearson's", "Zou and Donner"))
-    for words in (FORMATS, SORT_KEYS):
+    for words in (FORMATS, ("name", *METRICS)):
         assert f"[{'|'.join(words)}]" in said

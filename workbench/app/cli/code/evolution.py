@@ -54,10 +54,7 @@ if TYPE_CHECKING:
 
 class CodeEvolveOptions(Options, frozen=True, kw_only=True):
     name: Annotated[str, option("Name of the evolution, and prefix of its test suites.", metavar="NAME")]
-    model: Annotated[
-        str | None,
-        model_option("Model that writes the tests"),
-    ] = None
+    model: Annotated[str | None, model_option("Model that writes the tests")] = None
     settings: ModelSettings = NONE_GIVEN
     rounds: Annotated[int, option("Number of rounds.", ge=1, le=20)] = 3
     seed: Annotated[int, option("Seed of all random draws.")] = 0

@@ -371,8 +371,8 @@ async def test_rejected_rows_can_be_read(tmp_path: Path) -> None:
         await until(pilot, lambda: app.screen is not screen)
         await press(pilot, *":x", "enter")
         listed = screen_of(app, QuarantineScreen)
-        await until(pilot, lambda: bool(listed.refused))
-        (row,) = listed.refused
+        await until(pilot, lambda: bool(listed.records))
+        (row,) = listed.records
         assert (row.file, row.line, row.field, row.code) == ("twice.csv", 3, "type", "duplicate_key")
         assert row.text.startswith("What [b]is[/b] it?,4")
         assert "has another type and subtype than" in str(listed.query_one("#quarantine-detail Static", Static).content)

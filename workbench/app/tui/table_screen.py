@@ -79,6 +79,7 @@ class TableScreen(WorkbenchScreen):
         REST_S: Seconds the cursor rests before a row's details are read.
         WIDE: Terminal columns from which the table has more columns; 0 if it always has the same.
         ITEMS: Whether the rows are items; the table's row ids are then those of completions.
+        records: The listed records; see `list_records`.
     """
 
     DEFAULT_CSS = """
@@ -94,6 +95,7 @@ class TableScreen(WorkbenchScreen):
     REST_S: ClassVar[float] = 0
     WIDE: ClassVar[int] = 0
     ITEMS: ClassVar[bool] = False
+    records: Sequence[Any] = ()
     _schedule_pause: Timer | None = None
 
     # -- the frame ---------------------------------------------------------------------------------
@@ -128,7 +130,7 @@ class TableScreen(WorkbenchScreen):
 
     def list_records(self, columns: Columns[Row], records: Sequence[Row]) -> None:
         """Fill the table with records, whose row ids are their positions; the cursor stays at its line."""
-        table, at = self.table, self.table.cursor or 0
+        table, at, self.records = self.table, self.table.cursor or 0, records
         table.show_records(columns, enumerate(records))
         self.set_class(not records, "empty")
         if records:
@@ -150,6 +152,12 @@ class TableScreen(WorkbenchScreen):
             shown.refresh(layout=True)
         if begin and box.scroll_offset.y:
             box.scroll_home(animate=False)
+
+    @property
+    def record_here(self) -> Any | None:
+        """Return the record under the cursor."""
+        at = self.table.selected_id
+        return self.records[at] if at is not None and at < len(self.records) else None
 
     # -- rows --------------------------------------------------------------------------------------
 
@@ -274,9 +282,9 @@ class CatalogScreen(TableScreen):
     def find(self, name: str) -> list[int]:
         """Return the ids of the rows with this name; runs in a thread."""
 
-    @abstractmethod
     def narrowed(self) -> list[str]:
         """Return the active restrictions other than the search, as texts for the title line."""
+        return []
 
     def on_mount(self) -> None:
         self.watch(self.table, "position", self.tell, init=False)
@@ -295,8 +303,10 @@ class CatalogScreen(TableScreen):
         asked = self.asked = structs.replace(self.asked, **changes)
         self.in_background(lambda: (asked, self.rows_of(asked)), self._show, group="rows")
 
-    def action_again(self) -> None:
+    def fill(self) -> None:
         self.change()
+
+    action_again = fill
 
     def _show(self, found: tuple[Any, PagedSource[Any]]) -> None:
         asked, source = found

@@ -155,14 +155,8 @@ class BrowseScreen(CatalogScreen, FilterScreen):
         if self.asked.search:
             self.workbench.index_texts()
 
-    def fill(self) -> None:
-        self.change()
-
     def find(self, name: str) -> list[int]:
         return browsing.find(self.project, name)
-
-    def narrowed(self) -> list[str]:
-        return []
 
     def further_exports(self) -> Mapping[str, Callable[[], None]]:
         where = " ".join(quote(str(one)) for one in self.asked.conditions)

@@ -86,9 +86,6 @@ class CodeScreen(CatalogScreen, LiveScreen):
             lambda row: row.id,
         )
 
-    def fill(self) -> None:
-        self.change()
-
     def find(self, name: str) -> list[int]:
         return problems.find(self.project, name)
 

@@ -57,7 +57,6 @@ class CodeTestsScreen(TableScreen, LiveScreen):
     def __init__(self, run: SuiteRun, dataset: str | None = None) -> None:
         super().__init__()
         self._run, self._dataset = run, dataset
-        self._tests: list[TestFigures] = []
 
     def read(self) -> list[TestFigures]:
         found = suite_figures(self.project, run=self._run.run)
@@ -65,7 +64,6 @@ class CodeTestsScreen(TableScreen, LiveScreen):
         return [test for test in tests if self._dataset in (None, test.dataset)]
 
     def show(self, data: list[TestFigures]) -> None:
-        self._tests = data
         self.list_records(_columns(several=len({test.dataset for test in data}) > 1), data)
         none, every = (sum(test.fate == fate for test in data) for fate in ("none", "all"))
         self.say(f"{counted(len(data), 'test')} of {printable(self._run.suite)} · {none:,} by none, {every:,} by all")
@@ -73,8 +71,8 @@ class CodeTestsScreen(TableScreen, LiveScreen):
     def opened(self, row: int) -> None:
         from workbench.app.tui.screens.code_problem import CodeProblemScreen
 
-        test = self._tests[row]
-        order = list(dict.fromkeys(self._tests[place].question for place in self.table.order))
+        test = self.records[row]
+        order = list(dict.fromkeys(self.records[place].question for place in self.table.order))
         self.app.push_screen(
             CodeProblemScreen(test.question, suite=test.suite, run=self._run.run, neighbours=order, test=test.position)
         )

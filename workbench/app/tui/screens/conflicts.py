@@ -51,7 +51,7 @@ class ConflictsScreen(PersonListScreen):
         person_action("conflicts"),
     )
     ROLE: ClassVar[Role] = "adjudicator"
-    _kinds: Sequence[ConflictClass] = ()
+    records: Sequence[ConflictClass] = ()
 
     def _session(self) -> ConflictClasses:
         return ConflictClasses(self.project, self._person, sighted=self.workbench.annotator is None)
@@ -60,7 +60,6 @@ class ConflictsScreen(PersonListScreen):
         self.in_background(lambda: self._session().classes(), self.list_rows, group="conflicts")
 
     def list_rows(self, kinds: list[ConflictClass]) -> None:
-        self._kinds = kinds
         self.list_records(_COLUMNS, kinds)
         self.put("empty", self.EMPTY.format(name=printable(self._person) or "anybody"))
         total = sum(kind.count for kind in kinds)
@@ -68,7 +67,7 @@ class ConflictsScreen(PersonListScreen):
         self.say(f"{name} · {total:,} to resolve · {key_of('conflicts.open')} opens a kind")
 
     def opened(self, row: int) -> None:
-        self.app.push_screen(ConflictClassScreen(self._kinds[row].name, self._session()))
+        self.app.push_screen(ConflictClassScreen(self.records[row].name, self._session()))
 
     def action_undo(self) -> None:
         if self._person:

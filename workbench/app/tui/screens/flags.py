@@ -42,7 +42,7 @@ class FlagsScreen(TableScreen, LiveScreen):
         Action("flags.hide", "h", "hide", "Answered", "Show answered flags too, or hide them."),
         Action("flags.reload", "r", "reload", "Reload", "Read the flags again."),
     )
-    _flags: Sequence[Flag] = ()
+    records: Sequence[Flag] = ()
     _every = False
 
     # -- reading -----------------------------------------------------------------------------------
@@ -51,7 +51,6 @@ class FlagsScreen(TableScreen, LiveScreen):
         return coordinating.flags(self.project, "all" if self._every else "open")
 
     def show(self, data: list[Flag]) -> None:
-        self._flags = data
         self.list_records(_COLUMNS, data)
         waiting = sum(flag.is_open for flag in data)
         listed = f" · {len(data):,} listed" if self._every else ""
@@ -63,13 +62,8 @@ class FlagsScreen(TableScreen, LiveScreen):
         self._every = not self._every
         self.read_again()
 
-    @property
-    def _selected_flag(self) -> Flag | None:
-        chosen = self.table.selected_id
-        return self._flags[chosen] if chosen is not None and chosen < len(self._flags) else None
-
     def highlighted(self, row: int) -> None:
-        self.put_detail(Content() if self._selected_flag is None else _detail_text(self._selected_flag))
+        self.put_detail(Content() if self.record_here is None else _detail_text(self.record_here))
 
     # -- answering ---------------------------------------------------------------------------------
 
@@ -77,7 +71,7 @@ class FlagsScreen(TableScreen, LiveScreen):
         self.action_answer()
 
     def action_answer(self) -> None:
-        if (flag := self._selected_flag) is not None:
+        if (flag := self.record_here) is not None:
             title = f"Answer to {fit(flag.annotator, 24).rstrip()}"
 
             def store(said: str) -> None:
@@ -92,10 +86,11 @@ class FlagsScreen(TableScreen, LiveScreen):
             self.ask_line(title, flag.completion, store)
 
     def action_open(self) -> None:
-        if (flag := self._selected_flag) is not None:
+        if (flag := self.record_here) is not None:
             from workbench.app.tui.screens.item import ItemScreen
 
-            self.app.push_screen(ItemScreen(flag.completion, [self._flags[row].completion for row in self.table.order]))
+            order = [self.records[row].completion for row in self.table.order]
+            self.app.push_screen(ItemScreen(flag.completion, order))
 
 
 def _detail_text(flag: Flag) -> Content:

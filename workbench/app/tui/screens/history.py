@@ -54,7 +54,7 @@ class HistoryScreen(PersonListScreen):
         person_action("history"),
     )
     ROLE: ClassVar[Role] = "own"
-    _entries: Sequence[Entry] = ()
+    records: Sequence[Entry] = ()
 
     def action_reload(self) -> None:
         self.in_background(partial(self._read_entries, self._person), self.list_rows, group="history")
@@ -66,7 +66,6 @@ class HistoryScreen(PersonListScreen):
         return sorted(found, key=lambda entry: entry.created_at, reverse=True)[:SHOWN]
 
     def list_rows(self, entries: list[Entry]) -> None:
-        self._entries = entries
         self.list_records(_COLUMNS, entries)
         keys = {name: key_of(f"history.{name}") for name in ("annotate", "adjudicate")}
         self.put("empty", self.EMPTY.format(**keys))
@@ -75,7 +74,7 @@ class HistoryScreen(PersonListScreen):
         self.say(f"{name}{shown} labels and decisions, newest first")
 
     def opened(self, row: int) -> None:
-        entry = self._entries[row]
+        entry = self.records[row]
         if isinstance(entry, OwnDecision):
             self._set_role_name("adjudicator")
             self.workbench.open_screen("adjudicate", (entry.task, entry.subject))

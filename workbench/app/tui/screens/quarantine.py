@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar
 
 from textual.content import Content
@@ -26,11 +25,7 @@ _COLUMNS: Columns[RefusedRow] = (
 
 
 class QuarantineScreen(TableScreen, LiveScreen):
-    """The row under the cursor is shown below the list, with the reason in full.
-
-    Attributes:
-        refused: The rejected rows, those of the newest import first.
-    """
+    """The rejected rows, those of the newest import first; below, the row under the cursor and the reason in full."""
 
     TITLE_TEXT = "Quarantine"
     PREFIX, DETAIL = "quarantine", True
@@ -38,20 +33,17 @@ class QuarantineScreen(TableScreen, LiveScreen):
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("quarantine.reload", "r", "reload", "Reload", "Read the rows again."),
     )
-    refused: Sequence[RefusedRow] = ()
 
     def read(self) -> list[RefusedRow]:
         return refused_rows(self.project)
 
     def show(self, data: list[RefusedRow]) -> None:
-        self.refused = data
         self.list_records(_COLUMNS, data)
         self.say(f"{counted(len(data), 'row')} rejected; a fixed row leaves when its file is imported again")
         self.highlighted(0)
 
     def highlighted(self, row: int) -> None:
-        at = self.table.selected_id
-        self.put_detail(Content() if at is None or at >= len(self.refused) else _detail_text(self.refused[at]))
+        self.put_detail(Content() if self.record_here is None else _detail_text(self.record_here))
 
 
 def _detail_text(row: RefusedRow) -> Content:

@@ -82,7 +82,7 @@ async def test_imported_rows_lead_to_accuracy_by_subtype_and_causes(tmp_path: Pa
         await press(pilot, "ctrl+r")
         await until(pilot, lambda: kinds(app) and "import" not in kinds(app))
         await press(pilot, "t")
-        await until(pilot, lambda: bool(screen_of(app, TypeProposalsScreen).offered))
+        await until(pilot, lambda: bool(screen_of(app, TypeProposalsScreen).records))
         await press(pilot, "ctrl+r")
         await until(pilot, lambda: isinstance(app.screen, HomeScreen))
         app.push_screen(AccuracyScreen(by="subtype"))
@@ -165,9 +165,9 @@ async def test_types_are_accepted_one_by_one(tmp_path: Path) -> None:
         await until(pilot, lambda: bool(kinds(app)))
         await press(pilot, "t")
         screen = screen_of(app, TypeProposalsScreen)
-        await until(pilot, lambda: len(screen.offered) == 3)
+        await until(pilot, lambda: len(screen.records) == 3)
         await press(pilot, "space", "down", "t", "2")
-        assert [(one.taken, one.subtype) for one in screen.offered][:2] == [(False, "A1"), (True, "A2")]
+        assert [(one.taken, one.subtype) for one in screen.records][:2] == [(False, "A1"), (True, "A2")]
         await press(pilot, "ctrl+r")
         await until(pilot, lambda: app.screen is not screen)
     settled = "SELECT kind, unblinded, count(*) FROM label_events WHERE task = 'type' GROUP BY 1, 2"
@@ -185,9 +185,9 @@ async def test_type_column_of_the_file_precedes_the_form_of_references(tmp_path:
         await until(pilot, lambda: bool(kinds(app)))
         await press(pilot, "t")
         screen = screen_of(app, TypeProposalsScreen)
-        await until(pilot, lambda: len(screen.offered) == 12)
-        assert [one.subtype for one in screen.offered] == ["C4", "B4", *["A1"] * 10]
-        assert [one.column for one in screen.offered] == [*["kind"] * 11, None]
+        await until(pilot, lambda: len(screen.records) == 12)
+        assert [one.subtype for one in screen.records] == ["C4", "B4", *["A1"] * 10]
+        assert [one.column for one in screen.records] == [*["kind"] * 11, None]
         await press(pilot, "space")
         await press(pilot, "ctrl+r")
         await until(pilot, lambda: app.screen is not screen)

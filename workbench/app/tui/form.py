@@ -10,12 +10,11 @@ from msgspec import Struct
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
-from textual.content import Content
 from textual.timer import Timer
 from textual.widgets import Input, Static
 
 from workbench.app.tui.keymap import Action
-from workbench.app.tui.kit.cells import printable
+from workbench.app.tui.kit.cells import printable, show_line
 from workbench.app.tui.kit.option_field import OptionField
 from workbench.app.tui.kit.path_suggester import PathSuggester, ambiguous_name_message, possible_names
 from workbench.app.tui.kit.reader import Reader
@@ -148,9 +147,7 @@ class FormScreen(WorkbenchScreen):
         self.workbench.left_forms.pop(self._kept_as, None)
 
     def complain(self, text: str) -> None:
-        trouble = self.query_one(".form-trouble", Static)
-        trouble.update(Content(f"! {printable(text)}" if text else ""))
-        trouble.display = bool(text)
+        show_line(self.query_one(".form-trouble", Static), f"! {printable(text)}" if text else "")
 
     def show_error(self, error: BaseException | None) -> None:
         self.rest()

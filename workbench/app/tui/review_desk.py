@@ -12,7 +12,7 @@ from textual.widgets import Static
 
 from workbench.app.tui.desk import WHY_ANEW, WHY_UNSUITABLE, Desk, Result, reason_menu
 from workbench.app.tui.keymap import Action, key_of
-from workbench.app.tui.kit.cells import printable
+from workbench.app.tui.kit.cells import printable, show_line
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
 from workbench.app.tui.kit.columns import OUTCOME_MARKS
 from workbench.app.tui.kit.item_panes import DECIDED, ReadyItem, against_gold, verdict_of
@@ -173,9 +173,7 @@ class Reviewing(Desk):
         """Show the decisions in force, the pending note, and the last message."""
         if self.ready is not None:
             text = review_lines(self.ready.why, self.ready.reviews, self.note, self.said)
-            line = self.query_one("#item-review", Static)
-            line.display = bool(text)
-            line.update(text)
+            show_line(self.query_one("#item-review", Static), text)
 
     # -- gold is right, or not ---------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from workbench.app.tui.form import FormScreen
-from workbench.app.tui.kit.cells import printable
+from workbench.app.tui.kit.cells import printable, show_line
 from workbench.app.tui.kit.option_field import OptionField, OptionSection
 from workbench.app.tui.trusting import trusting
 from workbench.core.errors import OptionError
@@ -139,9 +139,7 @@ class ServerTestScreen(FormScreen):
         self.notify(printable(said), title="Recorded replies")
 
     def _tell_tested(self, text: Content) -> None:
-        said = self.query_one(".form-tested", Static)
-        said.update(text)
-        said.display = bool(text)
+        show_line(self.query_one(".form-tested", Static), text)
 
     @on(OptionField.Changed)
     def _not_tested(self) -> None:

@@ -15,7 +15,7 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from workbench.app.tui.keymap import Action, bindings, shown_keys
-from workbench.app.tui.kit.cells import printable
+from workbench.app.tui.kit.cells import printable, show_line
 from workbench.app.tui.kit.path_suggester import PathSuggester
 from workbench.app.tui.kit.title_bar import Line
 from workbench.app.tui.themes import OWN_THEMES
@@ -129,9 +129,7 @@ class StartApp(App[Beginning]):
         self._show_error("")
 
     def _show_error(self, text: str) -> None:
-        told = self.query_one("#start-wrong", Static)
-        told.update(text)
-        told.display = bool(text)
+        show_line(self.query_one("#start-wrong", Static), text)
 
     def action_help(self) -> None:
         lines = (f"{' '.join(shown_keys(one.id, one.keys))}  {one.help}" for one in self.ACTIONS)

@@ -10,6 +10,8 @@ from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
+from textual.visual import VisualType
+from textual.widgets import Static
 
 from workbench.core.text.inert import inert
 
@@ -50,6 +52,12 @@ def fit_cell(text: str, width: int, align: Align = "left") -> str:
         last = width // 2
         return f"{text[: width - 1 - last]}…{text[-last:]}"
     return fit(text, width, align)
+
+
+def show_line(line: Static, text: VisualType) -> None:
+    """Show a text in a line that takes no room without one."""
+    line.update(text)
+    line.display = bool(text)
 
 
 def restyle(segments: Iterable[Segment], start: int, end: int, style: Style) -> list[Segment]:

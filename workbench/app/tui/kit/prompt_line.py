@@ -11,14 +11,13 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
-from textual.content import Content
 from textual.screen import ModalScreen
 from textual.suggester import Suggester
 from textual.timer import Timer
 from textual.widgets import Input, Static
 
 from workbench.app.tui.keymap import Action, bindings, key_of
-from workbench.app.tui.kit.cells import printable
+from workbench.app.tui.kit.cells import printable, show_line
 from workbench.app.tui.kit.title_bar import Line
 from workbench.core.errors import UsageError
 
@@ -93,9 +92,7 @@ class PromptLine(ModalScreen[str | None]):
             yield Static(markup=False, classes="trouble")
 
     def complain(self, text: str) -> None:
-        trouble = self.query_one(".trouble", Static)
-        trouble.update(Content(printable(text)))
-        trouble.display = bool(text)
+        show_line(self.query_one(".trouble", Static), printable(text))
 
     @on(Input.Changed)
     def _changed(self, event: Input.Changed) -> None:

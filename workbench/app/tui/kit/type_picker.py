@@ -10,7 +10,7 @@ from textual.containers import Grid, Vertical
 from textual.content import Content
 from textual.widgets import Static
 
-from workbench.app.tui.kit.cells import printable
+from workbench.app.tui.kit.cells import printable, show_line
 from workbench.app.tui.kit.choices import BoxScreen
 from workbench.core.taxonomy import SUBTYPES, TYPES, type_display
 
@@ -71,9 +71,7 @@ class TypePicker(BoxScreen[str | None]):
         """
         if suggested is not None and self.is_attached:
             self._suggested = suggested
-            line = self.query_one("#type-suggested", Static)
-            line.update(_suggestion_text(suggested))
-            line.display = True
+            show_line(self.query_one("#type-suggested", Static), _suggestion_text(suggested))
 
     def action_confirm(self) -> None:
         if (code := self._current or self._suggested) in SUBTYPES:

@@ -58,12 +58,10 @@ class CountsScreen(TableScreen):
     def _show(self, tallies: list[Tally]) -> None:
         self._tallies = tallies
         whole, most = sum(one.n for one in tallies), max((one.n for one in tallies), default=1)
-        self.set_class(not tallies, "empty")
         self.say(f"{printable(self._column.title)} · {counted(len(tallies), 'value')} in {counted(whole, 'row')}")
         chips = self._asked.table.chips
         self.put("about", f"of the rows for which {' and '.join(map(printable, map(str, chips)))}" if chips else "")
-        lines = (ValueCount(one.said, one.n, one.n / whole, one.n / most) for one in tallies)
-        self.table.show_records(_COLUMNS, enumerate(lines))
+        self.list_records(_COLUMNS, [ValueCount(one.said, one.n, one.n / whole, one.n / most) for one in tallies])
 
     def opened(self, row: int) -> None:
         table, value = self._asked.table, self._tallies[row].value

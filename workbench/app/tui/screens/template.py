@@ -17,7 +17,7 @@ from textual.widgets import Static, TextArea
 
 from workbench.app.tui.form import FormScreen
 from workbench.app.tui.keymap import Action
-from workbench.app.tui.kit.cells import printable
+from workbench.app.tui.kit.cells import printable, show_line
 from workbench.app.tui.screens.add_judge import show_preview
 from workbench.app.tui.screens.confirm import confirm
 from workbench.core.errors import WorkbenchError
@@ -107,9 +107,7 @@ class TemplateScreen(FormScreen):
         self._put_shape(said)
 
     def _put_shape(self, said: str) -> None:
-        shape = self.query_one("#template-shape", Static)
-        shape.update(said)
-        shape.display = bool(said)
+        show_line(self.query_one("#template-shape", Static), said)
 
     def show_error(self, error: BaseException | None) -> None:
         if isinstance(error, WorkbenchError):

@@ -44,7 +44,7 @@ class TypeProposalsScreen(TableScreen):
     """Proposed types to select. Nothing is stored until the user accepts; stored types are then used in all metrics.
 
     Attributes:
-        offered: The questions without a type and their proposals, in the order of import.
+        records: The questions without a type and their proposals, in the order of import.
     """
 
     TITLE_TEXT = "Answer types"
@@ -56,48 +56,47 @@ class TypeProposalsScreen(TableScreen):
         Action("types.type", "t", "choose", "Type", "Choose another type for the question."),
     )
 
-    offered: Sequence[_Proposal] = ()
+    records: Sequence[_Proposal] = ()
 
     def on_mount(self) -> None:
         self.put("said", "Nothing is stored yet.")
         self.in_background(partial(proposed_types, self.project), self._show_proposals, group="types", stops=True)
 
     def _show_proposals(self, found: list[ProposedType]) -> None:
-        self.offered = [_Proposal(**asdict(one), taken=one.subtype is not None) for one in found]
-        self.set_class(not found, "empty")
+        self.records = [_Proposal(**asdict(one), taken=one.subtype is not None) for one in found]
         self.put("said", _origin_text(found))
         self.fill()
 
     def fill(self) -> None:
-        taken = sum(one.taken for one in self.offered)
-        left = len(self.offered) - taken
+        taken = sum(one.taken for one in self.records)
+        left = len(self.records) - taken
         stay = f", {left:,} {'stays' if left == 1 else 'stay'} without a type" if left else ""
-        self.say(f"{counted(len(self.offered), 'question')} without a type, {taken:,} selected{stay}")
-        self.table.show_records(_COLUMNS, enumerate(self.offered))
+        self.say(f"{counted(len(self.records), 'question')} without a type, {taken:,} selected{stay}")
+        self.list_records(_COLUMNS, self.records)
 
     def _set_proposal(self, row: int, subtype: str | None, *, taken: bool) -> None:
-        changed = replace(self.offered[row], subtype=subtype, taken=taken and subtype is not None)
-        self.offered = [changed if place == row else one for place, one in enumerate(self.offered)]
+        changed = replace(self.records[row], subtype=subtype, taken=taken and subtype is not None)
+        self.records = [changed if place == row else one for place, one in enumerate(self.records)]
         self.fill()
 
     def action_take(self) -> None:
-        row = self.table.selected_id
-        if row is not None and self.offered:
-            self._set_proposal(row, self.offered[row].subtype, taken=not self.offered[row].taken)
+        row, one = self.table.selected_id, self.record_here
+        if row is not None and one is not None:
+            self._set_proposal(row, one.subtype, taken=not one.taken)
 
     def opened(self, row: int) -> None:
         self.action_choose()
 
     def action_choose(self) -> None:
-        row = self.table.selected_id
-        if row is None or not self.offered:
+        row, one = self.table.selected_id, self.record_here
+        if row is None or one is None:
             return
         choices = {code: f"{code} {name}" for code, name in SUBTYPES.items()}
-        menu = ChoiceMenu("Which type is the answer?", choices, about=printable(self.offered[row].reference))
+        menu = ChoiceMenu("Which type is the answer?", choices, about=printable(one.reference))
         choose(self, menu, lambda code: self._set_proposal(row, code, taken=True))
 
     def action_accept(self) -> None:
-        settled = [(one.of, one.subtype) for one in self.offered if one.taken and one.subtype is not None]
+        settled = [(one.of, one.subtype) for one in self.records if one.taken and one.subtype is not None]
         if not settled:
             self.notify("No type is selected.")
             return
@@ -105,7 +104,7 @@ class TypeProposalsScreen(TableScreen):
         self.in_background(work, self._show_accepted, group="types-accept")
 
     def _show_accepted(self, done: LabelsImported) -> None:
-        left = len(self.offered) - sum(one.taken for one in self.offered)
+        left = len(self.records) - sum(one.taken for one in self.records)
         stay = f" {counted(left, 'question')} {'stays' if left == 1 else 'stay'} without a type." if left else ""
         self.notify(f"{counted(done.imported, 'type')} accepted; metrics by type use them now.{stay}")
         self.workbench.action_go_back()

@@ -109,13 +109,12 @@ def person_line(person: PersonProgress, width: int = NARROW) -> Content:
 
 
 def runs_panel(runs: Sequence[RunInfo], width: int = NARROW) -> Content:
-    return _joined_lines(line for run in runs for line in (run_line(run, width), *_error_lines(run, width)))
-
-
-def _error_lines(run: RunInfo, width: int) -> list[Content]:
-    if run.message is None or run.writes or run.state not in ("paused", "failed"):
-        return []
-    return [Content.styled(fit(f"  ! {run.message}", max(20, width - 4)).rstrip(), "$text-error")]
+    lines = []
+    for run in runs:
+        lines.append(run_line(run, width))
+        if run.message is not None and not run.writes and run.state in ("paused", "failed"):
+            lines.append(Content.styled(fit(f"  ! {run.message}", max(20, width - 4)).rstrip(), "$text-error"))
+    return _joined_lines(lines)
 
 
 def run_line(run: RunInfo, width: int = NARROW) -> Content:

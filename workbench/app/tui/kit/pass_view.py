@@ -385,10 +385,16 @@ def test_columns(matrix: PassMatrix, solution: MatrixSolution) -> Columns[int]:
         test = matrix.test_of(solution, position)
         return f"{position + 1}{FORGEABLE if test is not None and matrix.where.get(test) in INSIDE else ''}"
 
+    def why(position: int) -> str:
+        failure = failure_of(solution.execution, position)
+        if position in matrix.excluded:
+            return matrix.excluded[position].words
+        return fault_of(matrix, solution, position) if failure is None else failure_words(failure)
+
     return (
         word("test", number, room=5),
         column("outcome", lambda test: letter_at(solution.outcomes, test), outcome_cell, words=True, room=18),
-        word("why", lambda test: _failure_reason(matrix, solution, test), room=(12, 40)),
+        word("why", why, room=(12, 40)),
         word("source", lambda test: source_of(matrix.test_of(solution, test)), room=(12, 60), tone="dim"),
     )
 
@@ -399,10 +405,3 @@ def source_of(test: CodeTest | None) -> str:
 
 def outcome_cell(letter: str) -> Cell:
     return Cell(f"{letter} {SHORT[letter]}", LETTER_TONES.get(letter, "warning"))
-
-
-def _failure_reason(matrix: PassMatrix, solution: MatrixSolution, position: int) -> str:
-    failure = failure_of(solution.execution, position)
-    if position in matrix.excluded:
-        return matrix.excluded[position].words
-    return fault_of(matrix, solution, position) if failure is None else failure_words(failure)

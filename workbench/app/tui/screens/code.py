@@ -118,8 +118,7 @@ class CodeScreen(CatalogScreen, LiveScreen):
         choose(self, menu, lambda name: self.change(dataset=name or None))
 
     def action_choose_run(self) -> None:
-        if not self.runs:
-            self.notify(f"No solution has been run yet: {key_of('code.start')} starts a suite of tests.")
+        if not self._has_run():
             return
         choices = [Choice(run, f"{printable(run.suite)} · {run_words(run)}") for run in self.runs]
         menu = ChoiceMenu("Count the outcomes of", choices, chosen=[self.asked.run])
@@ -166,10 +165,13 @@ class CodeScreen(CatalogScreen, LiveScreen):
     def action_tests(self) -> None:
         from workbench.app.tui.screens.code_tests import CodeTestsScreen
 
-        if self.asked.run is None:
+        if self._has_run() and self.asked.run is not None:
+            self.app.push_screen(CodeTestsScreen(self.asked.run, self.asked.dataset))
+
+    def _has_run(self) -> bool:
+        if not self.runs:
             self.notify(f"No solution has been run yet: {key_of('code.start')} starts a suite of tests.")
-            return
-        self.app.push_screen(CodeTestsScreen(self.asked.run, self.asked.dataset))
+        return bool(self.runs)
 
     def action_rounds(self) -> None:
         from workbench.app.tui.screens.code_rounds import CodeRoundsScreen

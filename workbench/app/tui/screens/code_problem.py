@@ -284,23 +284,25 @@ class CodeProblemScreen(LiveScreen):
         self.redraw()
 
     def action_fold(self) -> None:
-        grid, chosen = self.query_one(PassGrid), self.chosen
-        if self.laid is None or chosen is None or self.matrix is None:
-            return
-        cluster = next(one for one in self.laid.clusters if one.outcomes == chosen.outcomes)
-        if len(cluster.members) > 1:
-            self.folded ^= {cluster.outcomes}
-            self._move_to(self.matrix.solutions[cluster.members[0]].id, grid.test)
-            self.redraw()
+        if (chosen := self.chosen) is not None and chosen.outcomes in self._clusters:
+            self._fold(self.folded ^ {chosen.outcomes})
 
     def action_fold_all(self) -> None:
+        every = {*self._clusters}
+        self._fold(set() if every <= self.folded else every)
+
+    @property
+    def _clusters(self) -> dict[str, MatrixSolution]:
+        """Return the first solution of each cluster of several, by their outcomes."""
         if self.laid is None or self.matrix is None:
-            return
-        every, chosen = {one.outcomes for one in self.laid.clusters if len(one.members) > 1}, self.chosen
-        self.folded = set() if every <= self.folded else every
-        if chosen is not None and chosen.outcomes in self.folded:
-            cluster = next(one for one in self.laid.clusters if one.outcomes == chosen.outcomes)
-            self._move_to(self.matrix.solutions[cluster.members[0]].id, self.query_one(PassGrid).test)
+            return {}
+        several = (one for one in self.laid.clusters if len(one.members) > 1)
+        return {one.outcomes: self.matrix.solutions[one.members[0]] for one in several}
+
+    def _fold(self, clusters: set[str]) -> None:
+        self.folded, chosen = clusters, self.chosen
+        if chosen is not None and chosen.outcomes in clusters:
+            self._move_to(self._clusters[chosen.outcomes].id, self.query_one(PassGrid).test)
         self.redraw()
 
     def action_verdicts(self) -> None:

@@ -157,10 +157,11 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
 
     def _ask_verifiers(self, names: tuple[str, ...]) -> None:
         present = self.found.queue.verifiers if self.found is not None else self.asked.verifiers
-        choose(self, ManyMenu("Which verifiers take part?", names, present), self._verifiers_chosen)
 
-    def _verifiers_chosen(self, chosen: tuple[str, ...]) -> None:
-        self.change(verifiers=chosen, k=None, against=self.asked.against if self.asked.against in chosen else "")
+        def chosen(names: tuple[str, ...]) -> None:
+            self.change(verifiers=names, k=None, against=self.asked.against if self.asked.against in names else "")
+
+        choose(self, ManyMenu("Which verifiers take part?", names, present), chosen)
 
     def action_choose_against(self) -> None:
         if self.found is not None:

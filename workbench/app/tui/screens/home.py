@@ -306,7 +306,12 @@ class HomeScreen(LiveScreen):
         elif matter.kind == "paused":
             self.workbench.open_verb("annotators", verb="resume", names=quote(str(about["person"])))
         elif matter.screen == "accuracy" and "group" in about:
-            self._open_cell(str(about["verifier"]), str(about["by"]), str(about["group"]))
+            from workbench.app.tui.kit.accuracy_view import group_name
+            from workbench.app.tui.screens.accuracy_items import AccuracyCell, AccuracyItemsScreen
+
+            verifier, by, group = (str(about[name]) for name in ("verifier", "by", "group"))
+            cell = AccuracyCell(verifier=verifier, by=by, group=group)
+            self.app.push_screen(AccuracyItemsScreen(cell, group_name(group, by)))
         elif matter.screen == "disagreements":
             from workbench.app.tui.kit.queue_view import QueueRequest
 
@@ -325,13 +330,6 @@ class HomeScreen(LiveScreen):
             self.app.push_screen(TypeProposalsScreen())
         else:
             self.notify("There are no items yet: begin with a file.")
-
-    def _open_cell(self, verifier: str, by: str, group: str) -> None:
-        from workbench.app.tui.kit.accuracy_view import group_name
-        from workbench.app.tui.screens.accuracy_items import AccuracyCell, AccuracyItemsScreen
-
-        cell = AccuracyCell(verifier=verifier, by=by, group=group)
-        self.app.push_screen(AccuracyItemsScreen(cell, group_name(group, by)))
 
 
 def _placeholder_option() -> Option:

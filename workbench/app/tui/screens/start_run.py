@@ -151,7 +151,10 @@ class SetUpRunScreen(ServerTestScreen):
             about = f"name of the verifier in tables; empty: {self.chosen.name}. Other options need another name"
             yield OptionField(_NAME, about, value=self._filled.get(_NAME, ""))
         else:
-            yield Static(self._verifier_choices, id="set-up-ready", markup=False)
+            start, tried, test = (key_of(f"set-up-run.{verb}") for verb in ("start", "try", "test"))
+            server = f", {test} asks its server" if self.asks_server else ""
+            ready = f"is ready: {start} starts it on these items, {tried} tries it on {TRIED} first{server}."
+            yield Static(f"{printable(self.chosen.name)} {ready}", id="set-up-ready", markup=False)
         if self.asks_server:
             about = "how calls are sent; OpenAI, Anthropic, Gemini and Mistral accept batches"
             yield OptionField(_BATCH, about, _BATCHES, "no")
@@ -160,13 +163,6 @@ class SetUpRunScreen(ServerTestScreen):
     @property
     def _about(self) -> str:
         return printable(self.chosen.kind.description)
-
-    @property
-    def _verifier_choices(self) -> str:
-        start, tried, test = (key_of(f"set-up-run.{verb}") for verb in ("start", "try", "test"))
-        server = f", {test} asks its server" if self.asks_server else ""
-        name = printable(self.chosen.name)
-        return f"{name} is ready: {start} starts it on these items, {tried} tries it on {TRIED} first{server}."
 
     @property
     def asks_server(self) -> bool:

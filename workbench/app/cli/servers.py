@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import click
 from msgspec import structs
 
-from workbench.app.cli.common import cluster_at, log_on_stderr, print_json, say, say_nodes, show, token_of, trusting
-from workbench.app.cli.verb import verb
+from workbench.app.cli.common import cluster_at, log_on_stderr, say, say_nodes, token_of, trusting
+from workbench.app.cli.verb import Output, verb
 from workbench.core.errors import UsageError
 from workbench.core.options import (
     NONE_GIVEN,
@@ -55,7 +54,7 @@ class ServeOptions(Options, frozen=True, kw_only=True):
 
 
 @verb
-def serve_command(project: Project, options: ServeOptions, as_json: bool) -> None:
+def serve_command(project: Project, options: ServeOptions, as_json: bool) -> Output | None:
     """Serve the app to annotators in a browser, until Ctrl-C.
 
     Each person gets a link. It works once, within 7 days, and sets a cookie that admits that browser for 30 days. To
@@ -75,11 +74,17 @@ def serve_command(project: Project, options: ServeOptions, as_json: bool) -> Non
     )
     project.require_writable()
     if options.revoke is not None:
-        _revoke_login(project, options.revoke, as_json)
-    elif options.link is not None:
-        _print_links(project, address, [options.link], as_json)
-    else:
-        _serve_app(project, address, _names_to_invite(project, options.annotators), options.max_sessions, as_json)
+        from workbench.labelling import tokens
+
+        count = tokens.revoke(project, options.revoke)
+        ended = (
+            f"{options.revoke}: {count} links and logins ended. A running server closes their window within seconds."
+        )
+        return Output({"revoked": count}, lambda _: (), after=[ended])
+    if options.link is not None:
+        return _new_links(project, address, [options.link])
+    _serve_app(project, address, _names_to_invite(project, options.annotators), options.max_sessions, as_json)
+    return None
 
 
 def _names_to_invite(project: Project, annotators: Sequence[str]) -> list[str]:
@@ -96,26 +101,11 @@ def _names_to_invite(project: Project, annotators: Sequence[str]) -> list[str]:
     return names
 
 
-def _revoke_login(project: Project, name: str, as_json: bool) -> None:
-    from workbench.labelling import tokens
-
-    count = tokens.revoke(project, name)
-    if as_json:
-        print_json({"revoked": count})
-    else:
-        say(f"{name}: {count} links and logins ended. A running server closes their window within seconds.")
-
-
-def _print_links(project: Project, address: Address, names: Sequence[str], as_json: bool) -> None:
+def _new_links(project: Project, address: Address, names: Sequence[str]) -> Output:
     from workbench.labelling import tokens
 
     links = {name: f"{address.url}/enter#{tokens.new_link(project, name)}" for name in names}
-    if as_json:
-        print_json({"url": address.url, "links": links})
-        return
-    for name, url in links.items():
-        show(f"{name}  {url}")
-    sys.stdout.flush()
+    return Output({"url": address.url, "links": links}, lambda _: [f"{name}  {url}" for name, url in links.items()])
 
 
 def _serve_app(project: Project, address: Address, names: Sequence[str], most: int, as_json: bool) -> None:
@@ -130,7 +120,7 @@ def _serve_app(project: Project, address: Address, names: Sequence[str], most: i
         if found.is_open:
             say("Other machines can reach this server, and nothing is encrypted. Put a proxy with TLS before it and")
             say("give its address with --public-url, or listen on 127.0.0.1 and let people use a tunnel (ssh -L).")
-        _print_links(project, found, names, as_json)
+        _new_links(project, found, names).tell(as_json=as_json)
         say("Each link works once, within 7 days. Ctrl-C ends the server; labels are saved as they are given.")
 
     with log_on_stderr("workbench.serve"):
@@ -242,12 +232,9 @@ def reward_server_command(options: RewardServerOptions, as_json: bool) -> None:
     def ready(address: Address) -> None:
         if address.is_open:
             say("Other machines can reach this server, and nothing is encrypted, the token included.")
-        if as_json:
-            print_json({"url": address.url, "verifier": found.name, "version": found.verifier.version})
-        else:
-            show(address.url)
-            say(f"{found.name} {found.verifier.version}; POST /reward, /trl, /verl or /openrlhf. Ctrl-C ends it.")
-        sys.stdout.flush()
+        about = {"url": address.url, "verifier": found.name, "version": found.verifier.version}
+        more = f"{found.name} {found.verifier.version}; POST /reward, /trl, /verl or /openrlhf. Ctrl-C ends it."
+        Output(about, lambda _: [address.url], after=() if as_json else [more]).tell(as_json=as_json)
 
     with log_on_stderr("workbench.reward"):
         serve(found, options.scale, rules, options.queue, options.workers, options.timeout, ready, options.processes)
@@ -294,10 +281,8 @@ def replay_command(options: ReplayOptions, as_json: bool) -> None:
     models = list(dict.fromkeys(filter(None, (options.model, *book.models)))) or ["recorded"]
 
     def ready(url: str) -> None:
-        if as_json:
-            print_json({"base_url": url, "replies": book.size, "refused": len(refused), "models": models})
-        else:
-            click.echo(url)
-            say(f"{book.size} recorded replies; Ctrl-C ends it.")
+        about = {"base_url": url, "replies": book.size, "refused": len(refused), "models": models}
+        more = f"{book.size} recorded replies; Ctrl-C ends it."
+        Output(about, lambda _: [url], after=() if as_json else [more]).tell(as_json=as_json)
 
     serve(book, options.file.name, models, options.port, ready, until_eof=options.until_eof)

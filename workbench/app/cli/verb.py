@@ -91,8 +91,8 @@ class Output:
                 show(line)
         for line in self._after:
             say(line)
+        sys.stdout.flush()
         if self._code:
-            sys.stdout.flush()
             sys.exit(self._code)
 
 

@@ -128,6 +128,8 @@ def _end_of_last_thought(completion: str, opening: str) -> int:
 @lru_cache(maxsize=8)
 def is_all_thought(completion: str) -> bool:
     """Return whether a completion's reply has a thought that is never closed."""
+    if not any(sign in completion for sign in "<[◁"):
+        return False
     return _OPEN_THOUGHT.search(completion, reply_start(completion)) is not None
 
 

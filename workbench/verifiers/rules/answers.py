@@ -115,7 +115,7 @@ def _only_key(completion: str, start: int) -> list[int]:
 
 _DATA = Lexicon("answers")
 _BOX = re.compile(r"\\f(?:rame)?box\{|\\boxed\{")
-_HIDING = ("~~", "<!--", "</s>", "</del>", "</strike>", " % ")
+_HIDING = {"~": ("~~",), "%": (" % ",), "<": ("<!--", "</s>", "</del>", "</strike>")}
 _HIDDEN_REACH = 6_000
 """Characters at a completion's end that are searched for hidden text."""
 _HIDDEN = re.compile(
@@ -128,8 +128,10 @@ _SUB_QUESTIONS = re.compile(r"\(\s*(?:2|b|ii|II|Ⅱ)\s*\)|（2）|②|\\text\{\(
 _STATED = re.compile(r"(?:[=≈:]|\\approx|\bis\b|\bare\b)(?=([^=≈:\n$]{1,80}))")
 """The start of the text after a sign or verb; overlapping, so that each value of ``a = b = c`` is found."""
 _STATED_END = re.compile(r"\\\)|\\\]|[.;](?=\s|$)")
+_A_LABEL = re.compile(r"\((?:[A-Ha-h]|[IVXivx]{1,4})\)")
 _AN_OPTION = re.compile(r"\W{0,3}[A-Z]\s*[.:)、．：]")
 _ITEM = re.compile(r"\s{0,8}(?:(?:\d{1,2}[.)]|[-*•])\s+|\$?[a-z](?:_\{?\d{1,2}\}?|[₀-₉]{1,2})\s*=\s*)(\S.{0,120})")
+_TURN_MARKS = {"<": ("<|", "</s>", "<｜"), "[": ("[/INST]",)}
 _FENCE = re.compile(r"`{3,}\w*")
 # A line that only explains the formula above it is no answer: "where g is the acceleration".
 _SHORT_UNIT = 3
@@ -180,9 +182,17 @@ class Answers(NamedTuple):
 def without_hidden(completion: str) -> str:
     """Return a completion with blanks in place of text at its end that is struck out or a comment; offsets stay."""
     begin = max(len(completion) - _HIDDEN_REACH, 0)
-    if all(completion.find(mark, begin) < 0 for mark in _HIDING):
+    if not _has_any(_HIDING, completion, begin):
         return completion
     return completion[:begin] + _HIDDEN.sub(lambda hidden: " " * len(hidden[0]), completion[begin:])
+
+
+def _has_any(marks: dict[str, tuple[str, ...]], text: str, start: int) -> bool:
+    """Return whether a text has a mark; one sign that each of a group has is found much faster than the marks are."""
+    return any(
+        text.rfind(sign, start) >= 0 and any(text.rfind(mark, start) >= 0 for mark in group)
+        for sign, group in marks.items()
+    )
 
 
 def answers(question: str, reference: str, completion: str, subtype: str | None) -> Answers:
@@ -226,7 +236,7 @@ def is_stated(answer: FinalAnswer, completion: str) -> bool:
 
 def is_hedged(text: str) -> bool:
     """Return whether a sentence leaves open which of several answers it means."""
-    return _DATA.hedge.search(text) is not None
+    return _DATA.holds("hedge", text.lower())
 
 
 def with_unit_behind(text: str, answer: FinalAnswer) -> str:
@@ -343,6 +353,8 @@ def _candidate_final(question: str, completion: str) -> FinalAnswer:
 @lru_cache(maxsize=256)
 def asked_part(question: str) -> str:
     """Return the label of the only part of a question that its end asks for: "b" of "... Give the answer to (b)."."""
+    if not (_A_LABEL.search(question) or _DATA.holds("named_part", question.lower())):
+        return ""
     asked = sentences(question)[-1]
     found = [_label_of(part) for part in _DATA.part.finditer(asked) if asked[: part.start()].strip()]
     found = found or [_label_of(part) for part in _DATA.part.finditer(question)]
@@ -433,7 +445,7 @@ def _extend(completion: str, answer: FinalAnswer, start: int, end: int) -> Final
 
 def _completion_end(completion: str) -> int:
     start = reply_start(completion)
-    turn = _DATA.turn_end.search(completion, start) if "<" in completion or "[/INST]" in completion else None
+    turn = _DATA.turn_end.search(completion, start) if _has_any(_TURN_MARKS, completion, start) else None
     end = turn.start() if turn else len(completion)
     while end > start:
         # Character by character: stripping a slice would copy the whole reply for every such line.
@@ -460,7 +472,7 @@ def _is_not_own_answer(question: str, completion: str, answer: FinalAnswer) -> b
         before = above.rstrip().rpartition("\n")[2].strip()
         if (before and before in question) or (len(line) >= _ECHO and not _AN_OPTION.match(line)):
             return True
-    return _repeats_question(question, reply) or _DATA.addresses_a_judge.search(line[-400:]) is not None
+    return _repeats_question(question, reply) or _DATA.holds("addresses_a_judge", line[-400:].lower())
 
 
 def _repeats_question(question: str, reply: str) -> bool:

@@ -87,7 +87,7 @@ def same_moment(first: Moment, second: Moment) -> tuple[bool, str] | None:
 
 def moment(text: str) -> Moment | None:
     """Parse the date, time or both that a whole text consists of; else return None."""
-    if len(text) > _MAX_MOMENT or not _DATA.hint.search(text):
+    if len(text) > _MAX_MOMENT or not _DATA.holds("hint", text.lower()):
         return None
     rest = _DATA.next_day.sub(" ", in_digits(plain(text.replace("{:}", ":")))).strip()
     rest = _DATA.spoken.sub(_spoken_time_in_digits, rest)
@@ -209,10 +209,10 @@ def _same_time(a: Moment, b: Moment) -> bool | None:
 
 
 def _read_moment(source: AnswerText, reader: AnswerReader) -> Value | None:
-    may_be_time = not reader.question.required.ratio and ("-" in source.text or _CLOCK.search(source.text))
-    if ":" in source.text and not may_be_time:
+    text = source.text
+    if ":" in text and (reader.question.required.ratio or not ("-" in text or _CLOCK.search(text))):
         return None
-    return moment(source.text)
+    return moment(text)
 
 
 def _compare_moments(one: Part[Moment], other: Part[Moment], with_: Comparison) -> Equality | None:

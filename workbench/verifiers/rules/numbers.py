@@ -78,11 +78,12 @@ def _language(small: str, tens: str, hundreds: str, thousand: str, between: str)
 
 
 _LANGUAGES = tuple(_language(*words) for words in _DATA.table("others"))
+_BEGINNINGS = frozenset(word[:2] for language in _LANGUAGES for word in language.values)
 
 
 def spoken_elsewhere(text: str) -> int | None:
     """Return the number above one that a text is in German, French, Spanish, Italian, Portuguese or Russian."""
-    if len(text) > _MAX_LETTERS or not text.islower() or text in _ENGLISH:
+    if text[:2].casefold() not in _BEGINNINGS or len(text) > _MAX_LETTERS or not text.islower() or text in _ENGLISH:
         return None
     found = (_number_in(text.casefold(), language) for language in _LANGUAGES)
     return next((value for value in found if value > 1), None)

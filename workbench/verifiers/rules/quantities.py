@@ -246,7 +246,7 @@ def required_form(question: str) -> RequiredForm:
     end = question[-_TAIL:].lower()
     percent = ("cent" in end or "%" in end or "interest" in end) and _DATA.percent.search(end) is not None
     degrees = _DEGREES.search(end) is not None and "radian" not in end
-    angle = "radian" not in end and _DATA.asks_angle.search(end) is not None
+    angle = "radian" not in end and _DATA.holds("asks_angle", end)
     return RequiredForm(percent, degrees, angle, requested_base(end), "ratio " in end or "proportion" in end)
 
 

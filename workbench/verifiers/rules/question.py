@@ -46,7 +46,7 @@ class TypedQuestion:
         """Return whether the end of the question matches the pattern of a name in ``data/question.toml``."""
         if (pattern := name.removeprefix("_")) not in _DATA.table("patterns"):
             raise AttributeError(name)
-        found = self.__dict__[name] = getattr(_DATA, pattern).search(self.end) is not None
+        found = self.__dict__[name] = _DATA.holds(pattern, self.end)
         return found
 
     @cached_property

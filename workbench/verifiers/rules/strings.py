@@ -334,9 +334,7 @@ def _words_of_term(text: str, question: TypedQuestion) -> list[str]:
         # A name has no plural: the Treaty of Versailles, the law of cosines.
         last = singular(words[-1]) if _GENERIC[inverted[1]] in ("law", "method") else words[-1]
         shown = " ".join([*words[:-1], last, inverted[1]])
-    words = [
-        _TERMS.place.sub(r"\1.", f"{ORDINALS[word]}th" if word in ORDINALS else word) for word in _SPACED.split(shown)
-    ]
+    words = [_numbered(word) for word in _SPACED.split(shown)]
     if not shown.replace(" ", "").replace("-", "").replace("'", "").isalnum():
         return []
     if len(words) > 1 and singular(words[-1]) in question.nouns:
@@ -347,6 +345,13 @@ def _words_of_term(text: str, question: TypedQuestion) -> list[str]:
     if len(words) < 2 or not kind:
         return words
     return words[:-1] if any(_GENERIC.get(noun) == kind for noun in question.nouns) else [*words[:-1], kind]
+
+
+def _numbered(word: str) -> str:
+    """Return a place in an order as a number: "4." for "4th" and "fourth"; another word is returned unchanged."""
+    if word in ORDINALS:
+        return f"{ORDINALS[word]}."
+    return _TERMS.place.sub(r"\1.", word) if word[:1].isdigit() else word
 
 
 def _same_letters(reference: str, candidate: str) -> bool:

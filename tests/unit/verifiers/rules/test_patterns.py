@@ -6,6 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from workbench.verifiers.rules import patterns as patterns_module
 from workbench.verifiers.rules.patterns import Lexicon, entries
@@ -28,6 +30,19 @@ def test_a_topic_has_the_patterns_that_its_module_uses_and_no_others(topic: str)
     everywhere = "".join(path.read_text(encoding="utf-8") for path in DATA.glob("*.toml"))
     named = {*re.findall(r'"(\w+)"', module), *re.findall(r"<<(?:\w+\.)?(\w+)>>", everywhere)}
     assert patterns.keys() <= attributes | named | (_flags() if topic == "question" else set())
+
+
+EVERY = sorted((path.stem, name) for path in DATA.glob("*.toml") for name in entries(path.stem).get("patterns", ()))
+
+
+@settings(max_examples=1)
+@given(st.data())
+@pytest.mark.parametrize(("topic", "name"), EVERY)
+def test_a_text_holds_a_pattern_that_is_found_in_it(topic: str, name: str, data: st.DataObject) -> None:
+    lexicon = Lexicon(topic)
+    pattern: re.Pattern[str] = getattr(lexicon, name)
+    text = data.draw(st.from_regex(pattern)).lower()
+    assert lexicon.holds(name, text) == (pattern.search(text) is not None)
 
 
 def test_what_is_asked_of_a_question_is_a_property_or_a_pattern() -> None:

@@ -144,6 +144,9 @@ _FEW_WORDS = 2
 _STATEMENT = 80
 """Maximum characters of a completion that is only its answer; a longer one is an argument that ends with it."""
 _FORMULA = re.compile(r"(?<!\\)\$[^$\n]{1,200}\$")
+_GOES_ON = re.compile(
+    r"[^.!?\n]{0,40}?\b(?:so|thus|hence|therefore|giv(?:es|ing)|yield(?:s|ing))\b(?P<result>[^!?\n]*\d[^!?\n]*)"
+)
 _BELONGS = re.compile(
     r"\s?[A-Za-zµΩ°/·*]{0,8}\s?|[\s,;(]*(?:(?:and|or|where|with|for)(?:\s+(?:all|any|some|every|each))?(?:\s+integers?)?|[,;(]|[=≈])[\s,]*"
 )
@@ -342,6 +345,8 @@ def _candidate_final(question: str, completion: str) -> FinalAnswer:
     if answer.how == "math" and not is_stated(answer, own):
         sentence = _closing_sentence(own)
         answer = sentence if sentence and _is_before(own, answer, sentence) else answer
+    if answer.how == "math" and (goes_on := _GOES_ON.match(own, answer.end)):
+        answer = strip_answer(own, *goes_on.span("result"), "last_sentence") or answer
     answer = _whole_formula(own, answer)
     if answer.text[-1:] > _PICTURES and (shown := _PICTURE.sub("", answer.text)):
         answer = answer._replace(text=shown, end=answer.start + len(shown))

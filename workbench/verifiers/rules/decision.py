@@ -107,7 +107,6 @@ _BY_UNDERSTANDING = ("text.differs", "choice.none", "list", "set", "tuple", "int
 _MARKED = ("boxed", "cue", "math", "bold")
 _FIRST_WORDS = re.compile(r"[\s$*\\)}\]~,]{0,8}(?P<sign>\\?[%€£¥₹¢]|\\\$)?\s?(?P<noun>[^\W\d_]+(?:\s[^\W\d_]+)?)?")
 _SIGN_BEFORE = re.compile(r"(?:\\\$|[€£¥₹¢]|\b(?:EUR|USD|GBP|CHF)|US\$)[\s$]*\Z")
-_GOES_ON = re.compile(r"[^.!?\n]{0,40}?\b(?:so|thus|hence|therefore|giv(?:es|ing)|yield(?:s|ing))\b[^!?\n]*?\d")
 _ABBREVIATES = re.compile(r"\A\.(?=\*{0,2}\s[a-z])")
 """A full stop that ends no sentence: "3:20 a.m. or 4 p.m."."""
 _PRIMED = re.compile(r"(?<![A-Za-z'])[A-HJ-Z]'")
@@ -175,9 +174,7 @@ def decide(found: Answers, completion: str, reader: AnswerReader, symbolic: Symb
             return Decision(None, "semantic")
         if found.candidate.how == "bold" and is_denied(surroundings(completion, found.candidate)):
             return Decision(None, "qualified")
-        if reader.question.of_example or (
-            found.candidate.how == "math" and _GOES_ON.match(completion, found.candidate.end)
-        ):
+        if reader.question.of_example:
             return Decision(None, "semantic")
         if not is_stated(found.candidate, completion):
             return Decision(None, "unmarked")

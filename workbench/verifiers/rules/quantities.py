@@ -388,9 +388,10 @@ def _with_unit(amount: Quantity, rest: str, parts: int) -> Quantity | None:
         return amount
     if parts > 1 and (following := _NEXT.search(rest)):
         return _add_smaller_unit(amount, rest[: following.start()], rest[following.end() :], parts - 1)
-    if (around := _DATA.around.fullmatch(name)) and (known := unit(around[1])):
+    around = _DATA.around.fullmatch(name)
+    if around and (known := unit(around[1])):
         return amount._replace(unit=known, name=name)
-    counted = _counted_noun(name)
+    counted = _counted_noun(around[1] if around else name)
     return amount._replace(word=counted) if counted else None
 
 

@@ -190,8 +190,8 @@ class TypedQuestion:
     def explained(self) -> frozenset[str]:
         """Return words that don't change an answer: those after "how many" ("more minutes"), else words of counting."""
         tail = self.text[-_TAIL:].lower()
-        if "how many" in tail and (asked := _DATA.counted.findall(tail)):
-            return frozenset(words(asked[-1]))
+        if asked := _DATA.counted.findall(tail):
+            return frozenset(name for word in words(asked[-1]) for name in (word, stem(word)))
         return frozenset(_DATA.counts.findall(tail))
 
     def counts_other(self, noun: str) -> bool:

@@ -67,6 +67,7 @@ from workbench.verifiers.rules.sense import (
     ROUGH,
     change_marks,
     directions,
+    explained_by,
     has_change_word,
     has_denial,
     is_prose,
@@ -151,12 +152,12 @@ class AnswerReader:
 
     def _read_reference(self, text: str) -> Part[Any]:
         question = self.question
-        if _is_whole(text) and question.type != "C":
+        if _is_whole(text) and question.type != "C" and not question.options:
             return self.part(text)
         is_word = _is_word(text)
         if not is_word and (composed := self._read_composed(text)) is not None:
             return composed
-        if (question.type == "C" or has_label(text) or _LOWER_LABELS.fullmatch(text)) and (
+        if (question.type == "C" or question.options or has_label(text) or _LOWER_LABELS.fullmatch(text)) and (
             chosen := self.chosen(text)
         ) is not None:
             return Part(tidy(text), chosen)
@@ -180,7 +181,8 @@ class AnswerReader:
             return found or Part(tidy(text), Text(prose=True))
         found = self.part(text)
         picked = self.picked(text) if isinstance(found.value, Text) else None
-        return found if picked is None or picked.sense else picked
+        known = explained_by(question.text) | directions(question.text)
+        return found if picked is None or picked.sense - known else picked
 
     def _read_composed(self, text: str) -> Part[Any] | None:
         """Parse several answers of which one counts, an order of numbers, or a change."""

@@ -20,7 +20,7 @@ from workbench.verifiers.rules.question import TypedQuestion
 from workbench.verifiers.rules.reading import AnswerReader
 from workbench.verifiers.rules.records import Leniency, NeedsAlgebra, Symbolic
 
-RULE_VERSION = "14"
+RULE_VERSION = "15"
 """Incremented with every change that may change a verdict."""
 
 _SYMBOLIC = {"sympy": "sympy", "latex2sympy2_extended": "latex2sympy2-extended"}

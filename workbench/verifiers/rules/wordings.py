@@ -67,6 +67,8 @@ if TYPE_CHECKING:
     from workbench.verifiers.rules.question import TypedQuestion
     from workbench.verifiers.rules.reading import AnswerReader
 
+_GLOSSED = re.compile(r"([^\W\d_][^\d()=]*?)\s*\(([^\d()=]{2,})\)")
+"""A name and its gloss: "Vitamin C (ascorbic acid)"."""
 _IN_BRACKETS = re.compile(r"\((?:[Oo]ption\s+)?([A-Z])\)")
 
 
@@ -114,7 +116,9 @@ def _doubt_state_and_other(one: Part[State], other: Part[Any], with_: Comparison
 def _compare_texts(one: Part[Text], other: Part[Any], with_: Comparison) -> Equality | None:
     question = with_.question
     reference, candidate = (other, one) if with_.turned else (one, other)
-    if rule := same_words_of(reference.text, candidate.text, question):
+    glossed = _GLOSSED.fullmatch(reference.text)
+    name = glossed[1] if glossed and not has_denial(glossed[2]) else reference.text
+    if rule := same_words_of(reference.text, candidate.text, question) or same_words_of(name, candidate.text, question):
         if other_case(one.text, other.text, question):
             raise Doubt("alike")
         return Equality(True, rule)

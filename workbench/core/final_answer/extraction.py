@@ -49,6 +49,7 @@ _BRACE = re.compile(
     re.DOTALL,
 )
 r"""Braces and boxes; TeX also takes one sign without braces: ``\boxed 7``."""
+_UNIT_VECTOR = re.compile(r"[-+−\d ]\*\*[ijk]\Z")
 _CUE_WORDS = ("nswer", "NSWER", "答案")
 _CUE_REACH = 40
 _HEADING = re.compile(r"^[#*\ \t]{0,20}final\s{1,5}answer[*\ \t]{0,20}\n", re.IGNORECASE | re.MULTILINE)
@@ -304,7 +305,11 @@ def _bold_answer(text: str, start: int, end: int) -> FinalAnswer | None:
     """
     close = text.rfind("**", start, end)
     opening = text.rfind("**", start, close) if close > start else -1
-    if opening < 0 or text[opening + 2 : close].rstrip().endswith((":", "：")):
+    if (
+        opening < 0
+        or text[opening + 2 : close].rstrip().endswith((":", "："))
+        or _UNIT_VECTOR.search(text, opening - 1, close)
+    ):
         return None
     first = opening
     while (before := _JOINED_BOLD.search(text, start, first)) is not None:

@@ -144,6 +144,7 @@ _FEW_WORDS = 2
 _STATEMENT = 80
 """Maximum characters of a completion that is only its answer; a longer one is an argument that ends with it."""
 _FORMULA = re.compile(r"(?<!\\)\$[^$\n]{1,200}\$")
+_CLOSING_REMARK = re.compile(r"(?<=[.!?])\s+\((?=[A-Z])[^()\n]*\)\Z")
 _GOES_ON = re.compile(
     r"[^.!?\n]{0,40}?\b(?:so|thus|hence|therefore|giv(?:es|ing)|yield(?:s|ing))\b(?P<result>[^!?\n]*\d[^!?\n]*)"
 )
@@ -327,6 +328,8 @@ def _candidate_final(question: str, completion: str) -> FinalAnswer:
     own = completion if end == len(completion) else completion[:end]
     asked = asked_part(question[-_MAX_LINE_CHARACTERS:])
     own = _own_part(own, asked) if asked else own
+    if own.endswith(".)") and (remark := _CLOSING_REMARK.search(own, max(len(own) - _LINE, 0))):
+        own = own[: remark.start()]
     answer = completion_answer(own)
     if asked and (label := _DATA.part_line.match(answer.text)):
         begin = answer.start + (label.end() if _label_of(label) == asked else len(answer.text))

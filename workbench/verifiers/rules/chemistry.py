@@ -1,18 +1,21 @@
 r"""Chemical formulas and reactions: ``\text{H}_2\text{SO}_4``, ``Fe³⁺``, ``2H2 + O2 -> 2H2O``.
 
-Upper case distinguishes elements; typesetting, the order within a side and states such as ``(aq)`` are ignored.
+Upper case distinguishes elements; typesetting and the order within a side are ignored, and so are states such as
+``(aq)`` that only one of two answers gives.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.verifiers.rules.patterns import Lexicon
-from workbench.verifiers.rules.records import AnswerText, Value, ValueType, by_value
+from workbench.verifiers.rules.records import AnswerText, Doubt, Equality, Part, Value, ValueType
 
 if TYPE_CHECKING:
+    from workbench.verifiers.rules.comparing import Comparison
     from workbench.verifiers.rules.reading import AnswerReader
 
 _DATA = Lexicon("chemistry")
@@ -22,6 +25,7 @@ _SIGNS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻₀₁₂₃₄₅₆�
 _RAISED = re.compile("[⁰¹²³⁴-⁹⁺⁻]+")
 _DOT = re.compile(r"\\cdot(?![A-Za-z])|[•∙⋅]")
 _STATE = re.compile(r"\((?:aq|s|l|g)\)\Z|[↑↓]\Z|\\(?:uparrow|downarrow)\Z")
+_STATE_GIVEN = re.compile(r"\((aq|s|l|g)\)")
 _PLUS = re.compile(r"\s+\+\s+|(?<=[A-Za-z0-9})\]$])\s*\+\s*(?=[\d\\$]*\s*(?:\\(?:text|mathrm)\{)?[A-Z(\[])")
 _MAY_BE = re.compile(r"[A-Z](?:[^a-z]|[a-z](?![a-z])|\Z)")
 """The beginning of an element's symbol that is not a word."""
@@ -89,4 +93,12 @@ def _read_chemical(source: AnswerText, reader: AnswerReader) -> Value | None:
     return found if found is not None and (is_sure(found) or reader.question.chemistry) else None
 
 
-CHEMICAL = ValueType(_read_chemical, {(Chemical, Chemical): by_value("chemical")})
+def _compare_chemicals(one: Part[Chemical], other: Part[Chemical], with_: Comparison) -> Equality | None:
+    ours, theirs = (Counter(_STATE_GIVEN.findall(part.text)) for part in (one, other))
+    equal = one.value == other.value
+    if equal and not (ours <= theirs or theirs <= ours):
+        raise Doubt("alike")
+    return Equality(equal, "chemical")
+
+
+CHEMICAL = ValueType(_read_chemical, {(Chemical, Chemical): _compare_chemicals})

@@ -115,6 +115,7 @@ _MAX_KEPT, _MAX_KEPT_CHARACTERS = 64, 1_000
 """Maximum number of answers to a question that are cached, and maximum characters of each."""
 _TYPESETTING = 40
 """Maximum characters that typesetting may add to a text."""
+_LETTER = re.compile(r"[A-J]")
 _WHOLE = re.compile(r"[-−]?\d+")
 _CONCLUDES_BEHIND = re.compile(r"[\s$),.;*]{0,5}(?:so|hence|thus|therefore)\b([^\n]*)")
 _CONTRARY = {"yes": False, "true": False, "no": True, "false": True}
@@ -247,6 +248,9 @@ class _Decider:
             return self._checked(ours, theirs, answer, found)
         if self._how not in ("boxed", "hashes") and self._may_hold(reference, answer, ours, found.rule):
             return Decision(None, "semantic")
+        if not question.text and _LETTER.fullmatch(theirs.text) and not _LETTER.fullmatch(ours.text):
+            # It may be the letter of an option.
+            return Decision(None, "unread")
         if theirs.sense and found.rule.partition(".")[0] in _MEASURED and computes_another(theirs.sense - ours.sense):
             # Its words may make the reference's value of it: "the square root of 2".
             return Decision(None, "unread")

@@ -414,6 +414,8 @@ def compared_as_expressions(one: Part[Any], other: Part[Any], with_: Comparison)
     scale = _conversion_factor(_unit_of(one), _unit_of(other), with_)
     if scale is None:
         return Equality(False, "quantity.differs")
+    if ("\\vec" in one.text) != ("\\vec" in other.text):
+        one, other = map(_without_arrows, (one, other))
     ours, theirs = _scaled_statements(one, Number(1)), _scaled_statements(other, scale)
     if ours is None or theirs is None:
         return _compare_by_sympy(one, other, with_)
@@ -426,6 +428,7 @@ def compared_as_expressions(one: Part[Any], other: Part[Any], with_: Comparison)
     if equal and (
         (with_.question.matrices and not _is_same_order(one.text, other.text))
         or _marks_of(one.text, with_) != _marks_of(other.text, with_)
+        or (_marks_of(one.text, with_)[1] and _letters(one.text) != _letters(other.text))
         or (one.text != other.text and all(map(_SPAN.fullmatch, (one.text, other.text))))
     ):
         raise Doubt("alike")
@@ -440,6 +443,16 @@ def compared_as_expressions(one: Part[Any], other: Part[Any], with_: Comparison)
 def _is_same_order(one: str, other: str) -> bool:
     several = len(set(_CAPITALS.findall(f"{one} {other}"))) > 1
     return not several or _TIMES.sub("", one.rpartition("=")[2]) == _TIMES.sub("", other.rpartition("=")[2])
+
+
+def _letters(formula: str) -> str:
+    """Return the letters of a formula's right side in their order."""
+    return _NO_LETTER.sub("", formula.rpartition("=")[2])
+
+
+def _without_arrows(part: Part[Any]) -> Part[Any]:
+    text = part.text.replace("\\vec", "")
+    return part if text == part.text else part._replace(text=text, value=Expression(statements(text)))
 
 
 def _marks_of(text: str, with_: Comparison) -> tuple[bool, bool]:

@@ -198,7 +198,10 @@ def _check_same_thing(
 
 
 def _compare_based_and_bare(one: Part[Based], other: Part[Any], with_: Comparison) -> Equality | None:
-    return decided(same_based(one.value, other.text, with_.question.required.base), "base")
+    base = with_.question.required.base
+    if base is None and one.value.digits == other.text and other.text.isdigit():
+        raise Doubt("alike")
+    return decided(same_based(one.value, other.text, base), "base")
 
 
 def _compare_ratios(one: Part[Ratio], other: Part[Any], with_: Comparison) -> Equality | None:

@@ -246,7 +246,7 @@ def required_form(question: str) -> RequiredForm:
     end = question[-_TAIL:].lower()
     percent = ("cent" in end or "%" in end or "interest" in end) and _DATA.percent.search(end) is not None
     degrees = _DEGREES.search(end) is not None and "radian" not in end
-    angle = "radian" not in end and _DATA.holds("asks_angle", end)
+    angle = "radian" not in end and (not end or _DATA.holds("asks_angle", end))
     return RequiredForm(percent, degrees, angle, requested_base(end), "ratio " in end or "proportion" in end)
 
 
@@ -317,11 +317,11 @@ def quantity(text: str) -> Quantity | None:
 
 
 def names_same_quantity(text: str, other: str) -> bool:
-    """Return whether two texts name a quantity in two units: "420 m" and "0.42 km"."""
-    one, two = quantity(text.strip(" $")), quantity(other.strip(" $"))
-    if one is None or two is None or not one.unit or not two.unit:
+    """Return whether two texts name a quantity in two forms: "420 m" and "0.42 km", "0.42" and "42 %"."""
+    one, two = quantity(text.rpartition("=")[2].strip(" $")), quantity(other.strip(" $"))
+    if one is None or two is None or not two.unit:
         return False
-    found = _compare_converted(one, one.unit, two, two.unit)
+    found = same_quantity(one, two, RequiredForm())
     return found is not None and found[0]
 
 

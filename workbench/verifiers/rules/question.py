@@ -191,7 +191,7 @@ class TypedQuestion:
         """Return words that don't change an answer: those after "how many" ("more minutes"), else words of counting."""
         tail = self.text[-_TAIL:].lower()
         if asked := _DATA.counted.findall(tail):
-            return frozenset(name for word in words(asked[-1]) for name in (word, stem(word)))
+            return frozenset(words(asked[-1]))
         return frozenset(_DATA.counts.findall(tail))
 
     def counts_other(self, noun: str) -> bool:

@@ -75,6 +75,7 @@ from workbench.verifiers.rules.sense import (
     qualifiers_of_noun,
     qualifiers_of_number,
     qualifiers_of_phrase,
+    stem,
     word_count,
     words,
 )
@@ -102,7 +103,8 @@ _MORE_WORDS = 3
 """Maximum words that TeX and generic nouns add to the reference's words."""
 _FEW_WORDS = 2
 _PAIR = 2
-_ASIDE = re.compile(r"\s+\((?=[^()]*(?:[A-Za-z]{3}|≈|\d\s?[A-Za-z]))([^()]{2,80})\)\Z")
+_EURO_PRICE = re.compile(r"\d,\d\d\s?(?:€|EUR\b|[Ee]uros?\b)")
+_ASIDE = re.compile(r"\s+\((?=[^()]*(?:[A-Za-z]{3}|≈|\d\s?[A-Za-z%]))([^()]{2,80})\)\Z")
 _A_LABEL = re.compile(r"(?!.*\b(?:since|because|as|not)\b).*\b[A-HJ-Z]\b")
 _LOWER_LABELS = re.compile(r"[\s(]*[a-h][\s).]*(?:(?:,|and|&)\s*\(?[a-h]\)?\s*)*")
 _ONLY_LABELS = re.compile(r"[\s$({\[*]*(?:\\(?:text|mathrm|textbf)\{)?\(?[A-Z](?:\s*(?:,|and|&)\s*[A-Z])*[\s$.)}\]*]*")
@@ -446,7 +448,7 @@ class AnswerReader:
         sense = NOTHING
         if isinstance(value, (Quantity, Text)) and not text.isdigit():
             sense = qualifiers_of_number(raw if "~" in raw else text) | directions(text)
-            if isinstance(value, Quantity) and value.word:
+            if isinstance(value, Quantity) and value.word and stem(value.word) not in map(stem, self.question.explained):
                 sense |= qualifiers_of_noun(value.word)
         elif isinstance(value, Alternatives) and len(value.parts) == 1:
             sense = frozenset({ROUGH})
@@ -465,7 +467,7 @@ class AnswerReader:
             text = tidy(raw)
         if self.question.imaginary and not depth:
             raw = text = _IMAGINARY.sub(r"\1i", text)
-        if not depth and ("," in text or "." in text) and self.question.decimal_commas:
+        if not depth and ("," in text or "." in text) and (self.question.decimal_commas or _EURO_PRICE.search(text)):
             raw, text = with_decimal_points(raw), with_decimal_points(text)
         bare, given = without_condition(text)
         return AnswerText(bare if given else raw, bare, depth, given, whole=text) if bare else None

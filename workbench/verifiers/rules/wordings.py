@@ -16,7 +16,7 @@ from workbench.verifiers.rules.nodes import Name
 from workbench.verifiers.rules.numbers import NUMBER_WORDS, ORDINALS, PARTS
 from workbench.verifiers.rules.patterns import Lexicon
 from workbench.verifiers.rules.piecewise import Piecewise
-from workbench.verifiers.rules.quantities import Quantity
+from workbench.verifiers.rules.quantities import Quantity, Ratio
 from workbench.verifiers.rules.records import (
     DIFFERENT,
     Alternatives,
@@ -180,8 +180,9 @@ TEXT = ValueType(None, {(Text, object): _compare_texts})
 _SUBJECT = re.compile(r"\W*([A-Z]\w+)\s+[a-z]")
 _FORMULA_ASIDE = re.compile(r"\s*\((?=[^()]*\d)[^()]*\)")
 _NAME = re.compile(r"(?:[^\W\d_]+(?:['’-][^\W\d_]+)*[.,]?(?:\s|\Z)){1,6}")
-_ABBREVIATED = re.compile("(?<![A-Za-z])[A-Z]{2,4}(?![A-Za-z])|[\u3040-\u9fff]{5}|[\u2150-\u24ff]")
+_ABBREVIATED = re.compile("(?<![A-Za-z])[A-Z]{2,4}(?![A-Za-z])|[\u3040-\u9fff]{5}|[\u2150-\u24ff]|(?<=[a-z] )[IVX]\\Z")
 """A Roman numeral or abbreviation, a sentence in an East Asian script, or a number in one sign: "II", "③"."""
+_LABELLED = re.compile(r"\([a-h]\)\s")
 _CODE = re.compile(r"[A-Za-z\d][\w.:/-]{0,15}|[!-/:-@\[-`{-~]", re.ASCII)
 _SUBSTANCE = re.compile("[a-z]{6}")
 _STRING = re.compile(r"[!-#%-\[\]-~]{1,12}")
@@ -202,7 +203,7 @@ def are_understood(ours: Part[Any], theirs: Part[Any], reader: AnswerReader) -> 
         return _are_other_options(ours, theirs, reader)
     if Brackets in kinds or all(map(_ONLY.fullmatch, (ours.text, theirs.text))):
         return True
-    if Piecewise in kinds:
+    if Piecewise in kinds or (Ratio in kinds and isinstance(theirs.value, Quantity) and theirs.value.spelled):
         return False
     if Chemical in kinds and (Quantity in kinds or any(map(_SUBSTANCE.search, (ours.text, theirs.text)))):
         return False
@@ -239,6 +240,11 @@ def _are_other_members(ours: Part[Any], theirs: Part[Any], question: TypedQuesti
     same kinds."""
     members = [part.value.parts if isinstance(part.value, Collection) else (part,) for part in (ours, theirs)]
     parts = [part for side in members for part in side]
+    if _LABELLED.match(ours.text) or (
+        isinstance(ours.value, Collection) and ours.value.kind == "tuple" and theirs.name
+    ):
+        # One of several values, each of which has a name or label.
+        return False
     if question.of_output and all(_STRING.fullmatch(part.text) for part in parts):
         return True
     if not all(map(_is_understood, parts)):

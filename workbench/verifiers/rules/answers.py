@@ -144,12 +144,13 @@ _FEW_WORDS = 2
 _STATEMENT = 80
 """Maximum characters of a completion that is only its answer; a longer one is an argument that ends with it."""
 _FORMULA = re.compile(r"(?<!\\)\$[^$\n]{1,200}\$")
+_ONLY_BLOCK = re.compile(r"[^`]*`{3}\w*\n(?P<output>[^`]{1,400})\n`{3}[^`]*")
 _CLOSING_REMARK = re.compile(r"(?<=[.!?])\s+\((?=[A-Z])[^()\n]*\)\Z")
 _GOES_ON = re.compile(
     r"[^.!?\n]{0,40}?\b(?:so|thus|hence|therefore|giv(?:es|ing)|yield(?:s|ing))\b(?P<result>[^!?\n]*\d[^!?\n]*)"
 )
 _BELONGS = re.compile(
-    r"\s?[A-Za-zµΩ°/·*]{0,8}\s?|[\s,;(]*(?:(?:and|or|where|with|for)(?:\s+(?:all|any|some|every|each))?(?:\s+integers?)?|[,;(]|[=≈])[\s,]*"
+    r"\s?(?!(?:so|thus|hence|then|but|giv(?:es|ing)|yields)\b)[A-Za-zµΩ°/·*]{0,8}\s?|[\s,;(]*(?:(?:and|or|where|with|for)(?:\s+(?:all|any|some|every|each))?(?:\s+integers?)?|[,;(]|[=≈])[\s,]*"
 )
 """Text that may be between two formulas that are one answer: a unit, "or", "where", a comma."""
 _INITIAL = re.compile(r"(?<![^\W\d_])[A-Z]\Z")
@@ -336,6 +337,13 @@ def _candidate_final(question: str, completion: str) -> FinalAnswer:
         answer = answer._replace(text=own[begin : answer.end], start=begin)
     if answer.how != "boxed" and (told := answer_in_envelope(own, reply_start(own))) is not None:
         answer = told
+    if (
+        answer.how in ("last_line", "last_sentence", "bold", "math")
+        and (block := _ONLY_BLOCK.fullmatch(own, reply_start(own))) is not None
+        and block["output"] not in question
+        and _DATA.holds("prints", question.lower())
+    ):
+        answer = strip_answer(own, *block.span("output"), "cue") or answer
     if answer.how in ("last_line", "whole") and answer.text.startswith("#"):
         # gsm8k marks the answer with four.
         how: How = "hashes" if answer.text.startswith("#### ") else answer.how

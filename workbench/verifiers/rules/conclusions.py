@@ -53,7 +53,7 @@ def without_means(clause: str) -> str:
     return _DATA.means.sub("", clause)
 
 
-def _main_clause(sentence: str) -> str:
+def main_clause(sentence: str) -> str:
     return _DATA.said_again.sub("", _DATA.reason.sub("", without_means(conclusion_of(sentence))))
 
 
@@ -85,7 +85,7 @@ def values_in(sentence: str, counted: str | None = None) -> Iterator[str]:
         return
     if _DATA.uncertain.search(sentence):
         return
-    yield from _complements(_main_clause(sentence).strip(" .。"))
+    yield from _complements(main_clause(sentence).strip(" .。"))
     shortened = _DATA.remark.sub("", sentence)
     numbers = list(_NUMBER.finditer(shortened))
     if len(numbers) == 1 and not formulas:
@@ -129,7 +129,7 @@ def gives_another_number(sentence: str, value: str, known: str) -> bool:
         value: The value.
         known: Text that may be repeated: the question.
     """
-    clause = _main_clause(sentence)
+    clause = main_clause(sentence)
     before, _, behind = clause.rpartition(value)
     figures = {*FIGURE.findall(_STEP.sub(" ", before)), *FIGURE.findall(behind)}.difference(FIGURE.findall(value))
     numbered = NUMBER_WORDS.intersection(words(behind)) - {"a", "an", "one"}
@@ -141,11 +141,11 @@ def gives_another_number(sentence: str, value: str, known: str) -> bool:
 
 
 def text_after(sentence: str, value: str) -> str:
-    return _main_clause(sentence).rpartition(value)[2]
+    return main_clause(sentence).rpartition(value)[2]
 
 
 def gives_another_name(sentence: str, name: str) -> bool:
-    before, _, behind = _main_clause(sentence).strip(" .。!").rpartition(name)
+    before, _, behind = main_clause(sentence).strip(" .。!").rpartition(name)
     earlier = list(STATES.finditer(before))[:-1]
     return bool(behind) or any(not FIGURE.search(before, one.end(), one.end() + _NEAR) for one in earlier)
 

@@ -109,6 +109,7 @@ _FIRST_WORDS = re.compile(r"[\s$*\\)}\]~,]{0,8}(?P<sign>\\?[%€£¥₹¢]|\\\$)
 _SIGN_BEFORE = re.compile(r"(?:\\\$|[€£¥₹¢]|\b(?:EUR|USD|GBP|CHF)|US\$)[\s$]*\Z")
 _ABBREVIATES = re.compile(r"\A\.(?=\*{0,2}\s[a-z])")
 """A full stop that ends no sentence: "3:20 a.m. or 4 p.m."."""
+_IN_RELATIVE_CLAUSE = re.compile(r"\$,\s+which\b[^$\n]*\$\Z")
 _PRIMED = re.compile(r"(?<![A-Za-z'])[A-HJ-Z]'")
 _FEW, _SENTENCE = 3, 6
 _MAX_KEPT, _MAX_KEPT_CHARACTERS = 64, 1_000
@@ -175,7 +176,10 @@ def decide(found: Answers, completion: str, reader: AnswerReader, symbolic: Symb
             return Decision(None, "semantic")
         if found.candidate.how == "bold" and is_denied(surroundings(completion, found.candidate)):
             return Decision(None, "qualified")
-        if reader.question.of_example:
+        if reader.question.of_example or (
+            found.candidate.how == "math"
+            and _IN_RELATIVE_CLAUSE.search(completion[: found.candidate.start][-_SAID_BEFORE:])
+        ):
             return Decision(None, "semantic")
         if not is_stated(found.candidate, completion):
             return Decision(None, "unmarked")

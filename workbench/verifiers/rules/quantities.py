@@ -190,7 +190,12 @@ _ERAS = {"BC": "bce", "BCE": "bce", "CE": "our era", "AD": "our era"}
 _NEXT = re.compile(r",? (?:and )?(?=[0-9])")
 _COUNTED = re.compile(r"[^\W\d_]{2,}(?:[ -][^\W\d_]{2,}){0,3}|[一-鿿]{1,4}")
 _SHARE = re.compile(r"(?:in|out of) (?:every )?(.+)")
-_UNIT_WORD = re.compile(r"(?:(?:square|sq\.?|cubic|cu\.?) )?units?(?:\^[23]| squared| cubed)?", re.IGNORECASE)
+_UNIT_WORD = re.compile(
+    r"(?:(?:square|sq\.?|cubic|cu\.?) )?units?(?:\^[23]| squared| cubed)?|(?:chance|probability)(?: (?:of|that)\b.*)?",
+    re.IGNORECASE,
+)
+_ANY_OF_THEM = re.compile(r"\A(?:different|distinct|possible|such|unique|whole) (?=[^\W\d_])")
+"""An adjective that doesn't restrict what is counted."""
 _NOT_COUNTED = _DATA.words("uncountable") | PARTS.keys() | NAMES_OF_TIME
 _MAYBE_VARIABLES = frozenset({"mg", "cd", "pt", "ms", "ha", "hr", "da"})
 _NEVER_ASSUMED = frozenset({"t", "d", "b", "B", "u", "T", "M", "S", "H"})
@@ -312,7 +317,7 @@ def quantity(text: str) -> Quantity | None:
         return None
     if len(text) <= MAX_DIGITS and text.isascii() and text.isdigit():
         return Quantity(WrittenNumber(Fraction(int(text))))
-    found = _parse(plain(text), _MAX_PARTS)
+    found = _parse(plain(text[2:] if text[:2] == "a " and text[2:3].isdigit() else text), _MAX_PARTS)
     return found._replace(spelled=True) if found and text[0].isalpha() else found
 
 
@@ -391,7 +396,7 @@ def _with_unit(amount: Quantity, rest: str, parts: int) -> Quantity | None:
     around = _DATA.around.fullmatch(name)
     if around and (known := unit(around[1])):
         return amount._replace(unit=known, name=name)
-    counted = _counted_noun(around[1] if around else name)
+    counted = _counted_noun(_ANY_OF_THEM.sub("", around[1] if around else name))
     return amount._replace(word=counted) if counted else None
 
 

@@ -19,6 +19,7 @@ from workbench.verifiers.rules.conclusions import (
     gives_another_name,
     gives_another_number,
     last_step,
+    main_clause,
     sentences,
     text_after,
     values_in,
@@ -103,6 +104,12 @@ _MORE_WORDS = 3
 """Maximum words that TeX and generic nouns add to the reference's words."""
 _FEW_WORDS = 2
 _PAIR = 2
+_GROWTH = re.compile(r"(?:\\mathcal\{O\}|O|\\?(?:Theta|Omega)|Θ|Ω)\s?\(")
+r"""An order of growth such as ``O(\log n)``, where a logarithm may have any base."""
+_ANY_LOG, _POWER_OF_LOG = (
+    re.compile(r"\\?l(?:o?g|n)(?![a-z])(?:_\{?\d+\}?)?"),
+    re.compile(r"\^\s*\{[^{}]*l(?:og|n|g)\b"),
+)
 _EURO_PRICE = re.compile(r"\d,\d\d\s?(?:€|EUR\b|[Ee]uros?\b)")
 _ASIDE = re.compile(r"\s+\((?=[^()]*(?:[A-Za-z]{3}|≈|\d\s?[A-Za-z%]))([^()]{2,80})\)\Z")
 _A_LABEL = re.compile(r"(?!.*\b(?:since|because|as|not)\b).*\b[A-HJ-Z]\b")
@@ -322,7 +329,7 @@ class AnswerReader:
 
         An equation with an unknown has no result, except for one that holds for any value.
         """
-        told = conclusion_of(tidy(text)).strip(" .,:`")
+        told = conclusion_of(tidy(text)).strip(" .,:`$")
         pieces = [piece.strip(" .") for piece in EQUALS.split(told)]
         concludes = told != tidy(text).strip(" .,:`")
         if len(pieces) > 1 and isinstance(wanted.value, _RESULTS) and "=" not in wanted.text:
@@ -400,9 +407,10 @@ class AnswerReader:
             self._is_meant_value(found, value, wanted) and self._is_whole_statement(text, value, found)
         ):
             return None
-        return found._replace(
-            sense=found.sense | qualifiers_of_phrase(text, tidy(value)) | qualifiers_after(text_after(text, value))
-        )
+        sense = found.sense | qualifiers_of_phrase(text, tidy(value)) | qualifiers_after(text_after(text, value))
+        if text.count(value) > 1:
+            sense |= qualifiers_of_phrase(main_clause(text), value)
+        return found._replace(sense=sense)
 
     def _is_whole_statement(self, text: str, value: str, found: Part[Any]) -> bool:
         if isinstance(found.value, (Text, Moment)) and not DIGIT.search(value):
@@ -448,7 +456,7 @@ class AnswerReader:
         sense = NOTHING
         if isinstance(value, (Quantity, Text)) and not text.isdigit():
             sense = qualifiers_of_number(raw if "~" in raw else text) | directions(text)
-            if isinstance(value, Quantity) and value.word and stem(value.word) not in map(stem, self.question.explained):
+            if isinstance(value, Quantity) and value.word and not self._asks_for(value.word):
                 sense |= qualifiers_of_noun(value.word)
         elif isinstance(value, Alternatives) and len(value.parts) == 1:
             sense = frozenset({ROUGH})
@@ -461,6 +469,9 @@ class AnswerReader:
                 sense |= {f"?{word}" for word in words(condition)}
         return Part(text, value, name, source.given, sense)
 
+    def _asks_for(self, noun: str) -> bool:
+        return set(map(stem, self.question.explained)).issuperset(map(stem, noun.split()))
+
     def _make_source(self, raw: str, depth: int) -> AnswerText | None:
         raw, text = without_math_delimiters(raw), tidy(raw)
         if "$" in text:
@@ -469,6 +480,8 @@ class AnswerReader:
             raw = text = _IMAGINARY.sub(r"\1i", text)
         if not depth and ("," in text or "." in text) and (self.question.decimal_commas or _EURO_PRICE.search(text)):
             raw, text = with_decimal_points(raw), with_decimal_points(text)
+        if _GROWTH.match(text) and not _POWER_OF_LOG.search(text):
+            text = _ANY_LOG.sub(r"\\log ", text.replace("\\mathcal{O}", "O"))
         bare, given = without_condition(text)
         return AnswerText(bare if given else raw, bare, depth, given, whole=text) if bare else None
 

@@ -69,7 +69,7 @@ _SIZES = re.compile(r"\\(?:left|right|[bB]igg?[lr]?|displaystyle|dstyle)(?![A-Za
 _FONT = re.compile(r"\\(?:text(?:bf|it|rm|normal)?|math(?:rm|bf|it|sf)|mbox)\s*\{((?:[^{}\\]|\\[^A-Za-z])*)\}")
 _WRAPPED = re.compile(r"\\(?:text(?:bf|it|rm|normal)?|math(?:rm|bf|it|sf)|mbox)\s*\{(.*)\}", re.DOTALL)
 _ENDS = " \t\r\n.。।"
-_CLOSING = {"'": "'", '"': '"', "“": "”", "„": "“”", "‘": "’", "’": "’", "`": "`'", "*": "*"}
+_CLOSING = {"'": "'", '"': '"', "“": "”", "„": "“”", "‘": "’", "’": "’", "«": "»", "`": "`'", "*": "*"}
 """Marks around an answer, each with those that end it."""
 _STRAY = '"“”`'
 LETTERS = re.compile(r"[^\W\d_]{3}")
@@ -120,7 +120,7 @@ def unquoted(text: str) -> str:
     """
     text = text.strip(_ENDS)
     while len(text) > 1 and text[-1] in _CLOSING.get(text[0], ""):
-        text = text[1:-1].strip(_ENDS)
+        text = text[1:-1].strip(_ENDS).removesuffix(" !")
     return text.strip(_STRAY + _ENDS).removeprefix("**").removesuffix("**") if LETTERS.search(text) else text
 
 

@@ -162,6 +162,7 @@ def contains(sentence: str, answer: str) -> bool:
         )
     sentence = _ARROW.split(sentence)[-1]
     said, wanted = canonical_text(sentence).casefold(), canonical_text(answer).casefold()
+    wanted = wanted if wanted in said else singular(wanted)
     at = said.rfind(wanted)
     if (
         enumerates(sentence)
@@ -261,6 +262,9 @@ _TERMS = Lexicon("terms")
 _APART = _TERMS.words("apart")
 _PLURALS: dict[str, str] = _TERMS.table("plurals")
 _WORD_SEPARATORS = re.compile(r"(?:[\s,;、，\[\]\"“”]|(?<!\w)'|'(?!\w))+")
+_LISTS = re.compile(r"[,;、]|(?:^|\s)[b-z](?:\s|$)", re.IGNORECASE)
+"""A feature of a list, in which an "a" may be a letter."""
+_ARTICLES = ("a", "an", "the")
 _SPACED = re.compile(r"[\s,;-]+")
 _WORD = re.compile(r"\w+(?:['’]\w+)?")
 _GENERIC: dict[str, str] = _TERMS.table("generic")
@@ -364,6 +368,8 @@ def _same_sequence(reference: str, candidate: str) -> bool:
     ours, theirs = (
         [word for word in _WORD_SEPARATORS.split(spelled(text).casefold()) if word] for text in (reference, candidate)
     )
+    if len(ours) != len(theirs) and not _LISTS.search(reference + candidate):
+        ours, theirs = ([word for word in words if word not in _ARTICLES] for words in (ours, theirs))
     return len(ours) > 1 and ours == theirs
 
 

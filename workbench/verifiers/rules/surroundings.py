@@ -153,6 +153,8 @@ _A_FIGURE = re.compile(r"\W*\d+\s*")
 _LABELS = " :：*$\\(["
 _REACH_BEHIND = 60
 _BARE = re.compile(r"\A\W*(?P<name>[A-Z][a-z]{2,}(?<!ing))\s+\Z")
+_FIRST_NAME = re.compile(r"(?:\A|[.!?]\s+)([A-Z][a-z]{2,})\b")
+"""The first word of a sentence, which a pronoun in the last one may refer to."""
 _NAME_BEHIND_OF = re.compile(r"\b(?:of|in)\s+(?:the\s+)?([A-Z][a-z]{2,})")
 _RELATED = re.compile(r"\b(?:is|was)\s+the\s+(\w+)\s+of\s*\Z")
 """Text before a name that is related to the value's: "Ann is the mother of"."""
@@ -250,7 +252,8 @@ def _has_another_subject(before: str, question: TypedQuestion, known: tuple[str,
         return True
     if (some := _SUBJECTS.only_some.search(subject)) and some[1].lower() not in known:
         return True
-    asked, given = _SUBJECTS.asks_for_name.findall(question.text), _BARE.match(f"{subject} ")
+    asked = _SUBJECTS.asks_for_name.findall(question.text) or _FIRST_NAME.findall(question.text)
+    given = _BARE.match(f"{subject} ")
     if asked and given and given["name"] not in asked and given["name"] in question.text:
         return True
     subjects = _subjects(subject, question)

@@ -119,7 +119,8 @@ def _parse_date(text: str, found: Moment) -> tuple[Moment, str] | None:
             groups = date.groupdict()
             year, day = (int(groups[name]) if groups.get(name) else None for name in ("year", "day"))
             if groups.get("one"):
-                known = _date_in_either_order(found, int(groups["one"]), int(groups["two"]), int(groups["year"]))
+                one, two, year = (int(groups[name]) for name in ("one", "two", "year"))
+                known = _date_in_either_order(found, one, two, year, dotted="." in date[0])
             elif month := _number_of_month(groups):
                 known = found._replace(year=year, month=month, day=day) if _is_date(year, month, day) else None
             else:
@@ -135,8 +136,9 @@ def _number_of_month(groups: dict[str, str | None]) -> int | None:
     return (_ANY_NAMES if groups.get("day") else _NAMES).get((groups["month"] or "").lower())
 
 
-def _date_in_either_order(found: Moment, one: int, two: int, year: int) -> Moment | None:
-    day_first, month_first = _is_date(year, two, one), _is_date(year, one, two)
+def _date_in_either_order(found: Moment, one: int, two: int, year: int, dotted: bool) -> Moment | None:
+    """Return the date of two numbers and a year; between full stops the day is first, else either may be."""
+    day_first, month_first = _is_date(year, two, one), not dotted and _is_date(year, one, two)
     if day_first and month_first and one != two:
         return found._replace(either=(one, two, year))
     if month_first:

@@ -272,7 +272,7 @@ def _rejection_patterns(labels: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pa
 _MAX_SENTENCE_CHARACTERS = 300
 _ARTICLE = re.compile(r"\A(?:the|an?)\s+")
 _BEHIND_LETTER = re.compile(r"\W*(?:[A-Za-z]|\d{1,2}|[ivxIVX]{1,4})\s*[.:)\]]+\s*(.+)", re.DOTALL)
-_TELLING = re.compile(r"[^\W\d_]|√\s?\w|√|\S\s?[-+*/^√]\s?\w")
+_TELLING = re.compile(r"[^\W\d_]|\S\s?[-+*/^√]\s?\w")
 """A feature of an option's text that makes it searchable within a sentence: it is no bare number."""
 _NEAR_LETTER = 240
 """Maximum characters around a letter that may be its option's text."""

@@ -134,12 +134,10 @@ def letters(text: str, known: dict[str, str]) -> frozenset[str] | None:
     """
     if len(text) > _LONGEST:
         return None
-    text = _strip_quotes(_QUOTED.sub(r"\1", tidy(text.replace("**", ""))), known)
+    text = unquoted(_QUOTED.sub(r"\1", tidy(text.replace("**", ""))))
     if text[:1] in ("\\", "{", "[") and text[-1:] in ("}", "]"):
         text = text.lstrip("\\{[").rstrip("\\}]")
-    text = _strip_quotes(
-        _OPTIONS.behind.sub("", _OPTIONS.before.sub("", text, count=1) if _OPTIONS.before.match(text) else text), known
-    )
+    text = _OPTIONS.behind.sub("", _OPTIONS.before.sub("", text, count=1) if _OPTIONS.before.match(text) else text)
     if (numbered := _NUMBER_AND_TEXT.fullmatch(text)) and known.get(numbered[1]) == numbered[2]:
         return frozenset([numbered[1]])
     labels = [label.strip(".:") for label in _SPLIT.split(text) if label.strip(".:")]
@@ -149,10 +147,6 @@ def letters(text: str, known: dict[str, str]) -> frozenset[str] | None:
     if labels and all(label in known if known else label in _LETTERS for label in labels):
         return frozenset(labels)
     return _labels_before_text(text, known)
-
-
-def _strip_quotes(text: str, known: dict[str, str]) -> str:
-    return text.strip(_AROUND) if known else unquoted(text)
 
 
 def _split_joined_labels(text: str) -> list[str]:

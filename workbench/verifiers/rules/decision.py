@@ -32,7 +32,6 @@ from workbench.verifiers.rules.comparing import Comparison
 from workbench.verifiers.rules.conclusions import FIGURE, measured_numbers, sentences
 from workbench.verifiers.rules.equations import is_bare, reorders_matrices
 from workbench.verifiers.rules.named import NamedValues, named_answer
-from workbench.verifiers.rules.parameters import is_specialised
 from workbench.verifiers.rules.patterns import Lexicon
 from workbench.verifiers.rules.quantities import Quantity, restates_number
 from workbench.verifiers.rules.reading import AnswerReader, conclusion
@@ -88,7 +87,6 @@ from workbench.verifiers.rules.surroundings import (
     is_about_another,
     is_denied,
     is_part_of_formula,
-    is_retracted_later,
     surroundings,
     takes_back,
 )
@@ -450,8 +448,6 @@ class _Decider:
             raise Doubt("qualified")
         if _AND_SO_ON.match(around.behind) and not _AND_SO_ON.search(reference):
             raise Doubt("qualified")
-        if self._is_value and is_specialised(picked.behind, reference, self._reader.question.text):
-            raise Doubt("qualified")
         if self._is_value and rounded_wrongly(self._place.text + picked.behind[:_ROUNDED], self._reader.part):
             raise Doubt("qualified")
         lists_guesses = rule.startswith("text.") and enumerates(answer) and word_count(answer) > word_count(reference)
@@ -472,11 +468,7 @@ class _Decider:
         about = qualifiers_of_number(answer) - qualifiers_of_number(reference) if same_text(reference, answer) else ()
         if is_exact and (ROUGH in about or is_rough_before(around.left)):
             raise Doubt("qualified")
-        if "\\boxed" in candidate.text and self._denied_between():
-            raise Doubt("qualified")
-        if (rule == "text.contained" and is_retracted_later(reference, answer)) or (
-            rule[:4] != "list" and self._is_annotated(reference, answer)
-        ):
+        if rule[:4] != "list" and self._is_annotated(reference, answer):
             raise Doubt("qualified")
 
     def _check_rest_of_sentence(self, reference: str, answer: str, around: Surroundings) -> None:
@@ -536,13 +528,6 @@ class _Decider:
         text, spans = self._found.candidate.text, boxed_spans(self._found.candidate.text)
         begins, ends = [0, *(end for _, end in spans)], [*(start for start, _ in spans), len(text)]
         return " ".join(text[begin:end] for begin, end in zip(begins, ends, strict=True))
-
-    def _denied_between(self) -> bool:
-        r"""Return whether the text between boxes denies them: ``\boxed{2}`` but not ``\boxed{3}``."""
-        text = self._between_boxes()
-        if _DATA.corrects.search(text):
-            return False
-        return has_denial(text, {*words(self._found.reference.text), "or", "boxed", "fbox"})
 
     def _gives_another(self) -> bool:
         r"""Return whether the text after an answer names another: "``\boxed{2}`` … The answer is 3.", "2. So four"."""

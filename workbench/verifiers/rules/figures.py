@@ -16,7 +16,6 @@ from workbench.verifiers.rules.quantities import (
     Ratio,
     RequiredForm,
     is_reduced,
-    parse_grouped_digits,
     parse_marked_base,
     quantity,
     ratio,
@@ -109,7 +108,7 @@ def _reorder_ratio(found: Ratio, labels: list[str], question: TypedQuestion) -> 
 
 
 def _read_based(source: AnswerText, reader: AnswerReader) -> Value | None:
-    return parse_marked_base(source.text) or parse_grouped_digits(source.raw, reader.question.required.base)
+    return parse_marked_base(source.text)
 
 
 def _read_measure(source: AnswerText, reader: AnswerReader) -> Value | None:
@@ -198,10 +197,7 @@ def _check_same_thing(
 
 
 def _compare_based_and_bare(one: Part[Based], other: Part[Any], with_: Comparison) -> Equality | None:
-    base = with_.question.required.base
-    if base is None and one.value.digits == other.text and other.text.isdigit():
-        raise Doubt("alike")
-    return decided(same_based(one.value, other.text, base), "base")
+    return decided(same_based(one.value, other.text, with_.question.required.base), "base")
 
 
 def _compare_ratios(one: Part[Ratio], other: Part[Any], with_: Comparison) -> Equality | None:

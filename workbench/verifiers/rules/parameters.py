@@ -38,19 +38,10 @@ _MAY_BE_CONDITION = re.compile("∈|arbitrary|any|some|integer|whole|real|consta
 _LETTERS_OF_SETS = {"ℤ": "Z", "ℝ": "R", "ℕ": "N", "ℚ": "Q", "ℂ": "C"}
 
 
-_SPECIALISES = re.compile(r"[\s$\\)\]}*,.(]{0,6}(?:where|with|for|when|if|provided|given)\b([^\n.;]*)")
-
-
 def narrows(condition: str, *known: str) -> bool:
     """Return whether a condition on a parameter restricts its values, in words that none of the known texts
     contains."""
     return any(not any(found[0].lstrip("= ") in text for text in known) for found in _DATA.narrows.finditer(condition))
-
-
-def is_specialised(behind: str, *known: str) -> bool:
-    """Return whether the text after a formula continues with a condition that restricts it: "where c = 917"."""
-    found = _SPECIALISES.match(behind)
-    return found is not None and narrows(found[1], *known)
 
 
 def letter_of(domain: str) -> str:

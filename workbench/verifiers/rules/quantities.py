@@ -41,7 +41,6 @@ _BASE_WORDS = ("base", "binary", "octal", "hexadecimal")
 _PREFIXED = re.compile(r"(-?)0([xXbBoO])([0-9A-Fa-f]+)")
 _PREFIXES = {"x": 16, "b": 2, "o": 8}
 _BARE = re.compile(r"(-?)([0-9A-Za-z]+(?:[ ,][0-9A-Za-z]{3,4})*(?:\.[0-9A-Za-z]+)?)")
-_GROUPS = re.compile(r"[0-9A-F]{1,4}(?:[ _][0-9A-F]{4})+")
 
 
 class Based(NamedTuple):
@@ -71,12 +70,6 @@ def parse_marked_base(text: str) -> Based | None:
         return number
     # A letter with an index is a variable; two letters are a hexadecimal number.
     return number if number.base == 16 and len(number.digits) > 1 else None
-
-
-def parse_grouped_digits(text: str, base: int | None) -> Based | None:
-    """Parse a number in groups of four digits, in the base that the question requests: ``1011 0011``."""
-    text = plain(text)
-    return _make_based(text.replace("_", " "), base) if base and base != 10 and _GROUPS.fullmatch(text) else None
 
 
 def same_based(number: Based, text: str, asks_base: int | None) -> bool | None:
@@ -251,7 +244,7 @@ def required_form(question: str) -> RequiredForm:
     end = question[-_TAIL:].lower()
     percent = ("cent" in end or "%" in end or "interest" in end) and _DATA.percent.search(end) is not None
     degrees = _DEGREES.search(end) is not None and "radian" not in end
-    angle = "radian" not in end and (not end or _DATA.holds("asks_angle", end))
+    angle = "radian" not in end and _DATA.holds("asks_angle", end)
     return RequiredForm(percent, degrees, angle, requested_base(end), "ratio " in end or "proportion" in end)
 
 

@@ -114,8 +114,6 @@ def _parse_region(text: str, depth: int) -> Found | None:
         if len(parts) > 1:
             several = [_parse_region(part, depth + 1) or _parse_single_numbers(part) for part in parts]
             return None if separator is _OR and not _are_separate_parts(several) else _combine_named(several, holds)
-    if len(parts := split_at_top_level(text)) > 1:
-        return _combine_by_commas([_parse_region(part, depth + 1) for part in parts])
     head, member, tail = text.partition("∈")
     if member and _VARIABLE.fullmatch(head.strip()):
         found = _parse_region(tail.strip(), depth + 1)
@@ -176,15 +174,6 @@ def _combine_named(parts: Sequence[Found | None], holds: Callable[[list[bool]], 
     if forms is None and holds is any:
         forms = [one for _, several in known for one in several]
     return (next(iter(names), None), forms) if forms else None
-
-
-def _combine_by_commas(parts: Sequence[Found | None]) -> Found | None:
-    if any(part is None or part[0] is None for part in parts):
-        return None
-    both, either = _combine_named(parts, all), _combine_named(parts, any)
-    if both is None:
-        return either
-    return both if either is not None and either[1] == _EVERYTHING else None
 
 
 def _combine(

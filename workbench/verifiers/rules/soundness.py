@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from workbench.verifiers.rules.equations import constant_of, same_expression
+from workbench.verifiers.rules.equations import constant_of
 from workbench.verifiers.rules.evaluate import features
 from workbench.verifiers.rules.expression import statements
 from workbench.verifiers.rules.numbers import WrittenNumber, leading_numeral
@@ -57,9 +57,7 @@ def restates(reference: str, candidate: str, question: str) -> bool:
     if solved and _has_same_names(ours, theirs):
         return "|" in theirs and any(_compact(text) == _compact(theirs) for text in _equations(question))
     tail = question[-_READ:]
-    if _DATA.solve.search(tail) or not _DATA.curve.search(tail):
-        return True
-    return any(_is_equivalent(text, theirs) for text in _equations(question))
+    return _DATA.solve.search(tail) is not None or not _DATA.curve.search(tail)
 
 
 def has_open_unknown(reference: str, candidate: str, question: str) -> bool:
@@ -161,13 +159,6 @@ def _equations(question: str) -> Iterator[str]:
     found += [_WORD.sub(" ", plain[0]).strip(" .") for plain in _PLAIN_EQUATION.finditer(rest)]
     texts = dict.fromkeys(part.strip() for text in found for part in split_list(tidy(text)))
     yield from [text for text in texts if _RELATION.search(text)][:_MAX_EQUATIONS]
-
-
-def _is_equivalent(text: str, answer: str) -> bool:
-    try:
-        return _compact(text) == _compact(answer) or same_expression(text, answer) is True
-    except TooComplex:
-        return False
 
 
 def _compact(text: str) -> str:

@@ -71,12 +71,6 @@ def is_denied(around: Surroundings) -> bool:
     )
 
 
-def is_retracted_later(reference: str, answer: str) -> bool:
-    """Return whether a sentence that contains an answer retracts it afterwards: "Ann. Wait, Bea"."""
-    at = answer.casefold().rfind(reference.casefold())
-    return at >= 0 and _is_denied_after(answer[at + len(reference) :])
-
-
 def takes_back(answer: str) -> bool:
     """Return whether later sentences withdraw the word that an answer begins with: "B. Sorry, I mean C"."""
     first, *others = _SENTENCE.split(answer)
@@ -252,7 +246,8 @@ def _has_another_subject(before: str, question: TypedQuestion, known: tuple[str,
         return True
     if (some := _SUBJECTS.only_some.search(subject)) and some[1].lower() not in known:
         return True
-    asked = _SUBJECTS.asks_for_name.findall(question.text) or _FIRST_NAME.findall(question.text)
+    by_pronoun = _FIRST_NAME.findall(question.text) if _SUBJECTS.pronoun.search(question.sentence) else []
+    asked = _SUBJECTS.asks_for_name.findall(question.text) or by_pronoun
     given = _BARE.match(f"{subject} ")
     if asked and given and given["name"] not in asked and given["name"] in question.text:
         return True

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.verifiers.rules.answers import answers, boxes_of, is_hedged, stated_values, without_hidden
+from workbench.verifiers.rules.answers import answers, boxes_of, stated_values, without_hidden
 
 QUESTION = "How many apples does Noor have left after the market closes in the evening?"
 
@@ -64,16 +64,6 @@ def test_results_stated_outside_the_box() -> None:
     reply = "<think>x = 1</think>The volume is $8 + 1 = 9$.\nThe area is $\\boxed{4}$."
     assert "9" in list(stated_values(reply))
     assert "1" not in list(stated_values(reply))
-
-
-@pytest.mark.parametrize("sentence", ["either 3 or 4", "It could be 5.", "If forced, I would guess 3", "3 or maybe 4"])
-def test_hedges(sentence: str) -> None:
-    assert is_hedged(sentence)
-
-
-@pytest.mark.parametrize("sentence", ["3", "x = 3 or x = 4", "It is 5 for either reason", "Maybelle"])
-def test_no_hedges(sentence: str) -> None:
-    assert not is_hedged(sentence)
 
 
 @pytest.mark.parametrize("reply", ["<s>The answer is 7</s>", "The answer is 7</s>", "5 % and 7 % of it", "~~~\n7\n~~~"])

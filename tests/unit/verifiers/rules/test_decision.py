@@ -81,6 +81,9 @@ def test_what_is_accepted_and_why(reference: str, completion: str, question: str
         ("B", "The answer is (B) or (C), and I take (C).", OPTIONS, "C1", "unread"),
         ("B", "The answer is B (or C).", OPTIONS, "C1", "hedged"),
         ("12:30", r"\boxed{\text{12:30 am}}", "When?", "A8", "unread"),
+        ("London", "La capital es Londres.", "What is the capital of the United Kingdom?", None, "semantic"),
+        ("15 K", r"So \boxed{15 °C}.", "By how much does the temperature change?", None, "alike"),
+        ("48", "The answer is C.", "", None, "unread"),
     ],
 )
 def test_when_it_abstains(reference: str, completion: str, question: str, subtype: str | None, reason: str) -> None:

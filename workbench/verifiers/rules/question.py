@@ -23,6 +23,7 @@ _MAX_UNITS = 20
 _HOW_MANY = re.compile(r"\bhow\s+many\s+([A-Za-z]{3,20})\b", re.IGNORECASE)
 _OPERATOR = re.compile(r"[+*/^!-]|\\(?:frac|sqrt|times|cdot|sin|cos|tan|log|ln|int|sum|lim|binom)")
 _A_DECIMAL_COMMA = re.compile(r"(?<![\w,;({\[.])\d+(?:,|\{,\})\d+(?![\w,;)}\].])")
+_EURO_PRICE = re.compile(r"\d,\d\d\s?(?:€|EUR\b|[Ee]uros?\b)")
 _ITEM = re.compile(
     r"(?:^|[\s(])([1-9]\d?|[A-Ja-j])[.)]\s+(\S.{0,80}?)(?=\s{2}|\n|[,;]?\s+\(?(?:[1-9]|[A-Ja-j])[.)]\s|\Z)"
 )
@@ -130,6 +131,9 @@ class TypedQuestion:
             return False
         return self.subtype != "A8" or _A_DECIMAL_COMMA.search(tail) is not None
 
+    def may_have_decimal_comma(self, answer: str) -> bool:
+        return self.decimal_commas or _EURO_PRICE.search(answer) is not None
+
     @cached_property
     def _units(self) -> list[Unit]:
         names = dict.fromkeys(name for found in _DATA.measured.findall(self.text[-_TAIL:]) for name in found if name)
@@ -193,6 +197,10 @@ class TypedQuestion:
         if asked := _DATA.counted.findall(tail):
             return frozenset(words(asked[-1]))
         return frozenset(_DATA.counts.findall(tail))
+
+    def asks_for(self, noun: str) -> bool:
+        """Return whether it asks for the number of these things."""
+        return set(map(stem, self.explained)).issuperset(map(stem, noun.split()))
 
     def counts_other(self, noun: str) -> bool:
         """Return whether a noun after a number is not what "how many ..." counts."""

@@ -76,12 +76,18 @@ from workbench.verifiers.rules.sense import (
     qualifiers_of_noun,
     qualifiers_of_number,
     qualifiers_of_phrase,
-    stem,
     word_count,
     words,
 )
 from workbench.verifiers.rules.soundness import EQUALS, has_unknown
-from workbench.verifiers.rules.spelling import MAX_CHARACTERS, MAX_DIGITS, TooComplex, tidy, with_decimal_points
+from workbench.verifiers.rules.spelling import (
+    MAX_CHARACTERS,
+    MAX_DIGITS,
+    TooComplex,
+    tidy,
+    with_any_base,
+    with_decimal_points,
+)
 from workbench.verifiers.rules.states import Vocabulary, find_stated_state, is_qualified, term, vocabulary_of
 from workbench.verifiers.rules.strings import same_wording, same_words_of
 from workbench.verifiers.rules.structure import (
@@ -97,20 +103,11 @@ from workbench.verifiers.rules.wordings import closing_of
 
 _DATA = Lexicon("reading")
 _IMAGINARY = re.compile(r"(?<![A-Za-z\\])[ij](?![A-Za-z])(?:\s?(\d+(?:\.\d+)?|\\sqrt\{\d+\}))?")
-_SYMBOL = 3
+_SYMBOL, _FEW_WORDS, _PAIR = 3, 2, 2
 _FIGURED = re.compile(r"[\d\\^=+*/<>-]|[^\x00-\x7f]")
 _WORDS_OF_FIGURES = NUMBER_WORDS | {*ORDINALS, *PARTS, *SCALES, "infinity", "pi"}
 _MORE_WORDS = 3
 """Maximum words that TeX and generic nouns add to the reference's words."""
-_FEW_WORDS = 2
-_PAIR = 2
-_GROWTH = re.compile(r"(?:\\mathcal\{O\}|O|\\?(?:Theta|Omega)|Θ|Ω)\s?\(")
-r"""An order of growth such as ``O(\log n)``, where a logarithm may have any base."""
-_ANY_LOG, _POWER_OF_LOG = (
-    re.compile(r"\\?l(?:o?g|n)(?![a-z])(?:_\{?\d+\}?)?"),
-    re.compile(r"\^\s*\{[^{}]*l(?:og|n|g)\b"),
-)
-_EURO_PRICE = re.compile(r"\d,\d\d\s?(?:€|EUR\b|[Ee]uros?\b)")
 _ASIDE = re.compile(r"\s+\((?=[^()]*(?:[A-Za-z]{3}|≈|\d\s?[A-Za-z%]))([^()]{2,80})\)\Z")
 _A_LABEL = re.compile(r"(?!.*\b(?:since|because|as|not)\b).*\b[A-HJ-Z]\b")
 _LOWER_LABELS = re.compile(r"[\s(]*[a-h][\s).]*(?:(?:,|and|&)\s*\(?[a-h]\)?\s*)*")
@@ -190,8 +187,8 @@ class AnswerReader:
             return found or Part(tidy(text), Text(prose=True))
         found = self.part(text)
         picked = self.picked(text) if isinstance(found.value, Text) else None
-        known = explained_by(question.text) | directions(question.text)
-        return found if picked is None or picked.sense - known else picked
+        is_known = picked and picked.sense <= explained_by(question.text) | directions(question.text)
+        return picked if picked and is_known else found
 
     def _read_composed(self, text: str) -> Part[Any] | None:
         """Parse several answers of which one counts, an order of numbers, or a change."""
@@ -456,7 +453,7 @@ class AnswerReader:
         sense = NOTHING
         if isinstance(value, (Quantity, Text)) and not text.isdigit():
             sense = qualifiers_of_number(raw if "~" in raw else text) | directions(text)
-            if isinstance(value, Quantity) and value.word and not self._asks_for(value.word):
+            if isinstance(value, Quantity) and value.word and not self.question.asks_for(value.word):
                 sense |= qualifiers_of_noun(value.word)
         elif isinstance(value, Alternatives) and len(value.parts) == 1:
             sense = frozenset({ROUGH})
@@ -469,20 +466,15 @@ class AnswerReader:
                 sense |= {f"?{word}" for word in words(condition)}
         return Part(text, value, name, source.given, sense)
 
-    def _asks_for(self, noun: str) -> bool:
-        return set(map(stem, self.question.explained)).issuperset(map(stem, noun.split()))
-
     def _make_source(self, raw: str, depth: int) -> AnswerText | None:
         raw, text = without_math_delimiters(raw), tidy(raw)
         if "$" in text:
             text = tidy(raw)
         if self.question.imaginary and not depth:
             raw = text = _IMAGINARY.sub(r"\1i", text)
-        if not depth and ("," in text or "." in text) and (self.question.decimal_commas or _EURO_PRICE.search(text)):
+        if not depth and ("," in text or "." in text) and self.question.may_have_decimal_comma(text):
             raw, text = with_decimal_points(raw), with_decimal_points(text)
-        if _GROWTH.match(text) and not _POWER_OF_LOG.search(text):
-            text = _ANY_LOG.sub(r"\\log ", text.replace("\\mathcal{O}", "O"))
-        bare, given = without_condition(text)
+        bare, given = without_condition(with_any_base(text))
         return AnswerText(bare if given else raw, bare, depth, given, whole=text) if bare else None
 
     def _read_value(self, source: AnswerText) -> tuple[Value, str]:

@@ -68,6 +68,11 @@ _LINE_ENDS = re.compile(r" ?\n[ \n]*")
 _SIZES = re.compile(r"\\(?:left|right|[bB]igg?[lr]?|displaystyle|dstyle)(?![A-Za-z])\s?\.?")
 _FONT = re.compile(r"\\(?:text(?:bf|it|rm|normal)?|math(?:rm|bf|it|sf)|mbox)\s*\{((?:[^{}\\]|\\[^A-Za-z])*)\}")
 _WRAPPED = re.compile(r"\\(?:text(?:bf|it|rm|normal)?|math(?:rm|bf|it|sf)|mbox)\s*\{(.*)\}", re.DOTALL)
+_GROWTH = re.compile(r"(?:\\mathcal\{O\}|O|\\?(?:Theta|Omega)|Θ|Ω)\s?\(")
+_ANY_LOG, _POWER_OF_LOG = (
+    re.compile(r"\\?l(?:o?g|n)(?![a-z])(?:_\{?\d+\}?)?"),
+    re.compile(r"\^\s*\{[^{}]*l(?:og|n|g)\b"),
+)
 _ENDS = " \t\r\n.。।"
 _CLOSING = {"'": "'", '"': '"', "“": "”", "„": "“”", "‘": "’", "’": "’", "«": "»", "`": "`'", "*": "*"}
 """Marks around an answer, each with those that end it."""
@@ -110,6 +115,13 @@ _DOTTED = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:\.\d{3})+(?![\d,]|\.\d)")
 
 def _in_braces(script: str) -> str:
     return script if len(script) == 1 else f"{{{script}}}"
+
+
+def with_any_base(text: str) -> str:
+    r"""Return an order of growth with plain logarithms, whose base doesn't count: ``O(\log n)`` for ``O(\log_2 n)``."""
+    if not _GROWTH.match(text) or _POWER_OF_LOG.search(text):
+        return text
+    return _ANY_LOG.sub(r"\\log ", text.replace("\\mathcal{O}", "O"))
 
 
 def unquoted(text: str) -> str:

@@ -150,7 +150,7 @@ _GOES_ON = re.compile(
     r"[^.!?\n]{0,40}?\b(?:so|thus|hence|therefore|giv(?:es|ing)|yield(?:s|ing))\b(?P<result>[^!?\n]*\d[^!?\n]*)"
 )
 _BELONGS = re.compile(
-    r"\s?(?!(?:so|thus|hence|then|but|giv(?:es|ing)|yields)\b)[A-Za-zµΩ°/·*]{0,8}\s?|[\s,;(]*(?:(?:and|or|where|with|for)(?:\s+(?:all|any|some|every|each))?(?:\s+integers?)?|[,;(]|[=≈])[\s,]*"
+    r"\s?(?!(?:so|thus|hence|then|but|is|are|was|equals|becomes|giv(?:es|ing)|yields)\b)[A-Za-zµΩ°/·*]{0,8}\s?|[\s,;(]*(?:(?:and|or|where|with|for)(?:\s+(?:all|any|some|every|each))?(?:\s+integers?)?|[,;(]|[=≈])[\s,]*"
 )
 """Text that may be between two formulas that are one answer: a unit, "or", "where", a comma."""
 _INITIAL = re.compile(r"(?<![^\W\d_])[A-Z]\Z")

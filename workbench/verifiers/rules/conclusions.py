@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from workbench.verifiers.rules.numbers import NUMBER_WORDS
+from workbench.verifiers.rules.numbers import NUMBER_RUN, NUMBER_WORDS
 from workbench.verifiers.rules.patterns import Lexicon
 from workbench.verifiers.rules.sense import STATES, TOWARDS, is_prose, words
 from workbench.verifiers.rules.spelling import plain
@@ -14,7 +14,7 @@ from workbench.verifiers.rules.units import unit
 _DATA = Lexicon("conclusions")
 GIVES_NUMBER = _DATA.gives_number
 _CUT = re.compile(r"\s*[,;(（，；]|\s+")
-_OPEN_END = re.compile(r"[-+−*/·×^=<>≤≥]\Z")
+_OPEN_END = re.compile(r"(?:[-+−*/·×^=<>≤≥]|\s(?:in|of|at|per|to|for|by|from|and|or))\Z")
 _MOST_CUTS, _MOST_VERBS = 12, 3
 _NEAR = 15
 _MAX_COMPLEMENT_CHARACTERS = 160
@@ -61,7 +61,7 @@ def value_in(sentence: str, counted: str | None = None) -> str | None:
     return next(values_in(sentence, counted), None)
 
 
-def values_in(sentence: str, counted: str | None = None) -> Iterator[str]:
+def values_in(sentence: str, counted: str | None = None, known: str = "") -> Iterator[str]:
     """Yield texts that may be the value a sentence gives, the most certain one first.
 
     They are its only formula, its only quotation, the complement of its last verb, or its only number.
@@ -69,6 +69,7 @@ def values_in(sentence: str, counted: str | None = None) -> Iterator[str]:
     Args:
         sentence: A sentence or phrase.
         counted: The noun that the question counts; the number next to this noun comes first.
+        known: The question, whose numbers don't count if there is another.
     """
     if counted and is_prose(sentence):
         beside = rf"(?<![\w.,])(\d[\d,]*(?:\.\d+)?)\s+(?:\w+\s+)?{re.escape(counted)}\b"
@@ -87,9 +88,11 @@ def values_in(sentence: str, counted: str | None = None) -> Iterator[str]:
         return
     yield from _complements(main_clause(sentence).strip(" .。"))
     shortened = _DATA.remark.sub("", sentence)
-    numbers = list(_NUMBER.finditer(shortened))
-    if len(numbers) == 1 and not formulas:
-        yield _with_unit(shortened, numbers[0])
+    numbers = list(_NUMBER.finditer(shortened)) or list(NUMBER_RUN.finditer(shortened))
+    given = FIGURE.findall(known)
+    new = [number for number in numbers if number[0].strip(" $%°") not in given]
+    if len(new if len(numbers) > 1 else numbers) == 1 and not formulas:
+        yield _with_unit(shortened, (new or numbers)[0])
 
 
 def _complements(clause: str) -> Iterator[str]:

@@ -29,7 +29,7 @@ from workbench.verifiers.rules.choices import (
     without_rejected,
 )
 from workbench.verifiers.rules.comparing import Comparison
-from workbench.verifiers.rules.conclusions import FIGURE, measured_numbers, sentences
+from workbench.verifiers.rules.conclusions import FIGURE, conclusion_of, measured_numbers, sentences
 from workbench.verifiers.rules.equations import is_bare, reorders_matrices
 from workbench.verifiers.rules.named import NamedValues, named_answer
 from workbench.verifiers.rules.patterns import Lexicon
@@ -450,7 +450,8 @@ class _Decider:
             raise Doubt("qualified")
         if self._is_value and rounded_wrongly(self._place.text + picked.behind[:_ROUNDED], self._reader.part):
             raise Doubt("qualified")
-        lists_guesses = rule.startswith("text.") and enumerates(answer) and word_count(answer) > word_count(reference)
+        told = conclusion_of(answer)
+        lists_guesses = rule.startswith("text.") and enumerates(told) and word_count(told) > word_count(reference)
         if (lists_guesses or is_unsound_chain(candidate.text, self._reader.part)) and not same_text(reference, answer):
             raise Doubt("hedged")
         remark = _REMARK.match(picked.behind)

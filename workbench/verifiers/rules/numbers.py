@@ -24,7 +24,7 @@ _STARTS = {*_SMALL, *_TENS, *PARTS, *ORDINALS, "a", "an", "minus", "negative"}
 NUMBER_WORDS = frozenset({*_SMALL, *_TENS})
 """The words of whole numbers below a hundred."""
 _SIGNS = ("minus", "negative")
-_NUMBER_RUN = re.compile(
+NUMBER_RUN = re.compile(
     rf"\b(?:(?:{'|'.join(_TENS)})(?:[ -](?:{'|'.join([*_SMALL, *ORDINALS])}))?"
     rf"|{'|'.join(sorted([*_SMALL, *ORDINALS], key=len, reverse=True))})\b",
     re.IGNORECASE,
@@ -112,7 +112,7 @@ def _number_in(text: str, language: _Language) -> int:
 
 def in_digits(text: str) -> str:
     """Return a text with its numbers and places in digits: "the twenty-third of May" as "the 23 of May"."""
-    return _NUMBER_RUN.sub(_run_in_digits, text)
+    return NUMBER_RUN.sub(_run_in_digits, text)
 
 
 def _run_in_digits(run: re.Match[str]) -> str:

@@ -317,9 +317,16 @@ class AnswerReader:
             found = self.typed(text)
             if in_sentence and found is not None and not _is_same_kind(found, wanted):
                 found = None
+            if found is not None and isinstance(found.value, Collection) and isinstance(wanted.value, Quantity):
+                found = self._read_compound(found.value) or found
             if found is not None and not (isinstance(found.value, Text) or _is_unparsed_phrase(found)):
                 return Part(tidy(text), Text(prose=True)) if _describes_members(text, found) else found
         return self.picked(text, wanted) or Part(tidy(text), Text(is_prose(text)))
+
+    def _read_compound(self, several: Collection) -> Part[Any] | None:
+        """Return the quantity of two units that a list consists of: "2 hours and 30 minutes"."""
+        whole = self.typed(" ".join(part.text for part in several.parts))
+        return whole if whole is not None and isinstance(whole.value, Quantity) and whole.value.unit else None
 
     def _read_result(self, text: str, wanted: Part[Any]) -> Part[Any] | None:
         """Return the result of a chain of equations or an argument: 6 kWh of ``E = 2 kW · 3 h = 6 kWh``.
@@ -381,7 +388,7 @@ class AnswerReader:
         if _is_word(text) or (text.isascii() and not word_count(text)):
             return None
         meant = None
-        for value in values_in(text, self.question.counted):
+        for value in values_in(text, self.question.counted, self.question.text):
             found = self._pick_value(text, value, wanted)
             if found is not None and (wanted is None or _is_same_kind(found, wanted)):
                 return found
@@ -407,7 +414,7 @@ class AnswerReader:
         sense = found.sense | qualifiers_of_phrase(text, tidy(value)) | qualifiers_after(text_after(text, value))
         if text.count(value) > 1:
             sense |= qualifiers_of_phrase(main_clause(text), value)
-        return found._replace(sense=sense)
+        return found._replace(sense=sense - {"¤"} if isinstance(found.value, Quantity) and found.value.unit else sense)
 
     def _is_whole_statement(self, text: str, value: str, found: Part[Any]) -> bool:
         if isinstance(found.value, (Text, Moment)) and not DIGIT.search(value):
@@ -529,7 +536,7 @@ def _text_of_answer(text: str, how: str, wanted: Part[Any]) -> str:
         text = sentences(text)[-1]
     text = _DATA.not_but.sub("", _DATA.label.sub("", text)).strip()
     if not isinstance(wanted.value, (ChosenOptions, Text)):
-        text = _DATA.contrast.sub("", text)
+        text = _DATA.roughly_again.sub("", _DATA.contrast.sub("", text))
         if (told := _DATA.explained.fullmatch(text)) and not has_change_word(told[2], NUMBER_WORDS):
             text = told[1]
     if text.count("`") == 2 and text[0] == text[-1] == "`":

@@ -261,7 +261,9 @@ def _is_other_than_asked(before: str, question: TypedQuestion) -> bool:
     said, letter = words(before), _SUBJECTS.asks_for_letter.search(question.sentence)
     if letter and (other := _SUBJECTS.letter_before.search(before)):
         return other[1].lower() != letter[1].lower() and other[1].lower() in question.words
-    given, asked = _slots(set(said)), _slots(set(words(question.sentence)))
+    noun = _SUBJECTS.asks_for_noun.search(question.sentence)
+    given = _slots(set(said))
+    asked = (noun and _slots(set(words(noun["noun"])))) or _slots(set(words(question.sentence)))
     alike = {kind for kind, _ in given}.intersection(kind for kind, _ in asked)
     return bool(alike) and len(said) < 4 and given.isdisjoint(asked)
 

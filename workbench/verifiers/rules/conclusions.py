@@ -7,12 +7,14 @@ from collections.abc import Iterator
 
 from workbench.verifiers.rules.numbers import NUMBER_RUN, NUMBER_WORDS
 from workbench.verifiers.rules.patterns import Lexicon
-from workbench.verifiers.rules.sense import STATES, TOWARDS, is_prose, words
+from workbench.verifiers.rules.sense import STATES, TOWARDS, is_prose, word_count, words
 from workbench.verifiers.rules.spelling import plain
+from workbench.verifiers.rules.structure import is_name
 from workbench.verifiers.rules.units import unit
 
 _DATA = Lexicon("conclusions")
 GIVES_NUMBER = _DATA.gives_number
+_SUBJECT = re.compile(r"\A[^=<>≤≥$\\]{0,60}\b(?:is|are|equals|becomes)\s+(?:given\s+by\s+)?")
 _CUT = re.compile(r"\s*[,;(（，；]|\s+")
 _OPEN_END = re.compile(r"(?:[-+−*/·×^=<>≤≥]|\s(?:in|of|at|per|to|for|by|from|and|or))\Z")
 _MOST_CUTS, _MOST_VERBS = 12, 3
@@ -46,6 +48,19 @@ def last_step(formula: str) -> str:
 def conclusion_of(sentence: str) -> str:
     """Return a sentence's conclusion: the text after its last "so" or "hence"."""
     return _DATA.therefore.split(sentence)[-1]
+
+
+def conclusion(text: str) -> str | None:
+    """Return a worked solution's last statement: ``y = 3x - 1`` of "The slope is 3, so its equation is y = 3x - 1."."""
+    *before, last = sentences(text)
+    *working, told = _DATA.concludes.split(last)
+    if not (before or working) or not word_count(text):
+        return None
+    told = _SUBJECT.sub("", told).strip(" .")
+    head, joined, tail = told.rpartition(" and ")
+    if joined and "=" in tail and "=" in head and not is_name(head.partition("=")[0].strip(" $")):
+        told = tail
+    return None if is_prose(told) or not told else told
 
 
 def without_means(clause: str) -> str:

@@ -29,12 +29,12 @@ from workbench.verifiers.rules.choices import (
     without_rejected,
 )
 from workbench.verifiers.rules.comparing import Comparison
-from workbench.verifiers.rules.conclusions import FIGURE, conclusion_of, measured_numbers, sentences
+from workbench.verifiers.rules.conclusions import FIGURE, conclusion, conclusion_of, measured_numbers, sentences
 from workbench.verifiers.rules.equations import is_bare, reorders_matrices
 from workbench.verifiers.rules.named import NamedValues, named_answer
 from workbench.verifiers.rules.patterns import Lexicon
 from workbench.verifiers.rules.quantities import Quantity, restates_number
-from workbench.verifiers.rules.reading import AnswerReader, conclusion
+from workbench.verifiers.rules.reading import AnswerReader
 from workbench.verifiers.rules.records import (
     DIFFERENT,
     ChosenOptions,

@@ -15,6 +15,7 @@ from workbench.verifiers.rules.choices import VALUE, choice_of, has_label, lette
 from workbench.verifiers.rules.comparing import READERS, Comparison
 from workbench.verifiers.rules.conclusions import (
     beginnings,
+    conclusion,
     conclusion_of,
     gives_another_name,
     gives_another_number,
@@ -114,7 +115,6 @@ _LOWER_LABELS = re.compile(r"[\s(]*[a-h][\s).]*(?:(?:,|and|&)\s*\(?[a-h]\)?\s*)*
 _ONLY_LABELS = re.compile(r"[\s$({\[*]*(?:\\(?:text|mathrm|textbf)\{)?\(?[A-Z](?:\s*(?:,|and|&)\s*[A-Z])*[\s$.)}\]*]*")
 _MAX_ALTERNATIVES = 12
 _ASSIGNED = re.compile(r"(?<![\w+*/^)-])([a-z])\s*=\s*[-−]?[\d√\\]")
-_SUBJECT = re.compile(r"\A[^=<>≤≥$\\]{0,60}\b(?:is|are|equals|becomes)\s+(?:given\s+by\s+)?")
 _LEADING_WORDS = re.compile(r"\A(?:[A-Za-z]{2,}\s+)+(?=[A-Za-z](?:\(\w\))?\s*=|\\(?!text|math))")
 _APPLIED = re.compile(r"[A-Za-zΑ-Ωα-ω∘()⁻¹']{1,12}(?:\^\{?-1\}?)?\s?\([^()=]{1,20}\)|\\?d\w?/d\w|\\frac\{d\w?\}\{d\w\}")
 _IN_BRACKETS = re.compile(r"\([A-J]\)")
@@ -163,7 +163,7 @@ class AnswerReader:
         is_word = _is_word(text)
         if not is_word and (composed := self._read_composed(text)) is not None:
             return composed
-        if (question.type == "C" or question.options or has_label(text) or _LOWER_LABELS.fullmatch(text)) and (
+        if (question.type == "C" or self._is_option(text) or has_label(text) or _LOWER_LABELS.fullmatch(text)) and (
             chosen := self.chosen(text)
         ) is not None:
             return Part(tidy(text), chosen)
@@ -239,6 +239,10 @@ class AnswerReader:
         if question.options and (named := option_of(text, question.options, self._is_same)) is not None:
             return ChosenOptions(named, by_letter=False)
         return None
+
+    def _is_option(self, text: str) -> bool:
+        options = self.question.options
+        return bool(options) and option_of(text, options, self._is_same) is not None
 
     def _option_letters(self, text: str) -> frozenset[str] | None:
         known = self.question.options
@@ -372,6 +376,8 @@ class AnswerReader:
 
     def _read_state(self, text: str, sentence: str, how: str) -> State | None:
         vocabulary, asked = self.vocabulary or {}, self.question.text
+        # The "f" of "$f$ is injective" is no "false".
+        text = sentence if how == "math" and len(text) == 1 else text
         if is_qualified(text, asked):
             return None
         given = find_stated_state(
@@ -513,19 +519,6 @@ def _keep(known: dict[Any, Any], key: Any, value: Any) -> None:
     if len(known) >= _MAX_CACHED:
         known.clear()
     known[key] = value
-
-
-def conclusion(text: str) -> str | None:
-    """Return a worked solution's last statement: ``y = 3x - 1`` of "The slope is 3, so its equation is y = 3x - 1."."""
-    *before, last = sentences(text)
-    *working, told = _DATA.concludes.split(last)
-    if not (before or working) or not word_count(text):
-        return None
-    told = _SUBJECT.sub("", told).strip(" .")
-    head, joined, tail = told.rpartition(" and ")
-    if joined and "=" in tail and "=" in head and not is_name(head.partition("=")[0].strip(" $")):
-        told = tail
-    return None if is_prose(told) or not told else told
 
 
 def _text_of_answer(text: str, how: str, wanted: Part[Any]) -> str:

@@ -279,7 +279,7 @@ def unit_vectors(text: str) -> Shape | None:
     if (
         len(found) < 2
         or len(found) != len(terms)
-        or not re.fullmatch(r"[^ijk]*i[^ijk]*(?:j[^ijk]*)?(?:k[^ijk]*)?", text)
+        or not re.fullmatch(r"[^ijk]*(?:i[^ijk]*)?(?:j[^ijk]*)?(?:k[^ijk]*)?", text)
     ):
         return None
     axes = "ijk" if "k" in found else "ij"

@@ -203,6 +203,9 @@ def are_understood(ours: Part[Any], theirs: Part[Any], reader: AnswerReader) -> 
         return _are_other_options(ours, theirs, reader)
     if Brackets in kinds or all(map(_ONLY.fullmatch, (ours.text, theirs.text))):
         return True
+    if kinds == {Term, Quantity} and reader.question.counted:
+        # No solutions are 0 solutions.
+        return False
     if Piecewise in kinds or (Ratio in kinds and isinstance(theirs.value, Quantity) and theirs.value.spelled):
         return False
     if Chemical in kinds and (Quantity in kinds or any(map(_SUBSTANCE.search, (ours.text, theirs.text)))):

@@ -49,6 +49,7 @@ _BRACE = re.compile(
     re.DOTALL,
 )
 r"""Braces and boxes; TeX also takes one sign without braces: ``\boxed 7``."""
+_PRICE = re.compile(r"(?<=[=+−×*/ -])\$\d")
 _UNIT_VECTOR = re.compile(r"[-+−\d ]\*\*[ijk]\Z")
 _CUE_WORDS = ("nswer", "NSWER", "答案")
 _CUE_REACH = 40
@@ -325,7 +326,7 @@ def _last_math(text: str, start: int, end: int) -> FinalAnswer | None:
         close = text.rfind(closer, start, end)
         opening = text.rfind(opener, start, close) if close > start else -1
         behind = close + len(closer)
-        if opener == "$" and opening >= 0 and _PROSE.search(text, opening, close):
+        if opener == "$" and opening >= 0 and (_PROSE.search(text, opening, close) or _PRICE.match(text, close)):
             continue
         if opening >= 0 and (best is None or behind > best[0]):
             best = (behind, opening + len(opener), close)

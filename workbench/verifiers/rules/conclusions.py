@@ -104,8 +104,8 @@ def values_in(sentence: str, counted: str | None = None, known: str = "") -> Ite
     yield from _complements(main_clause(sentence).strip(" .。"))
     shortened = _DATA.remark.sub("", sentence)
     numbers = list(_NUMBER.finditer(shortened)) or list(NUMBER_RUN.finditer(shortened))
-    given = FIGURE.findall(known)
-    new = [number for number in numbers if number[0].strip(" $%°") not in given]
+    given = set(FIGURE.findall(known))
+    new = [number for number in numbers if not given.issuperset(FIGURE.findall(number[0]))]
     if len(new if len(numbers) > 1 else numbers) == 1 and not formulas:
         yield _with_unit(shortened, (new or numbers)[0])
 

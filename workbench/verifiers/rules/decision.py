@@ -451,7 +451,8 @@ class _Decider:
         if self._is_value and rounded_wrongly(self._place.text + picked.behind[:_ROUNDED], self._reader.part):
             raise Doubt("qualified")
         told = conclusion_of(answer)
-        lists_guesses = rule.startswith("text.") and enumerates(told) and word_count(told) > word_count(reference)
+        is_list = "=" not in told and enumerates(told) and word_count(told) > word_count(reference)
+        lists_guesses = rule.startswith("text.") and is_list
         if (lists_guesses or is_unsound_chain(candidate.text, self._reader.part)) and not same_text(reference, answer):
             raise Doubt("hedged")
         remark = _REMARK.match(picked.behind)

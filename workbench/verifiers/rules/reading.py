@@ -115,7 +115,7 @@ _LOWER_LABELS = re.compile(r"[\s(]*[a-h][\s).]*(?:(?:,|and|&)\s*\(?[a-h]\)?\s*)*
 _ONLY_LABELS = re.compile(r"[\s$({\[*]*(?:\\(?:text|mathrm|textbf)\{)?\(?[A-Z](?:\s*(?:,|and|&)\s*[A-Z])*[\s$.)}\]*]*")
 _MAX_ALTERNATIVES = 12
 _ASSIGNED = re.compile(r"(?<![\w+*/^)-])([a-z])\s*=\s*[-−]?[\d√\\]")
-_LEADING_WORDS = re.compile(r"\A(?:[A-Za-z]{2,}\s+)+(?=[A-Za-z](?:\(\w\))?\s*=|\\(?!text|math))")
+_LEADING_WORDS = re.compile(r"\A(?:[A-Za-z]{2,}\s+)+(?=[A-Za-z](?:\(\w\))?\s*=|\\(?!text|math)|\d[\d\s!+*/×·^().-]*=)")
 _APPLIED = re.compile(r"[A-Za-zΑ-Ωα-ω∘()⁻¹']{1,12}(?:\^\{?-1\}?)?\s?\([^()=]{1,20}\)|\\?d\w?/d\w|\\frac\{d\w?\}\{d\w\}")
 _IN_BRACKETS = re.compile(r"\([A-J]\)")
 _RESULTS = (Quantity, Expression, Ratio, Moment, Based)
@@ -187,8 +187,8 @@ class AnswerReader:
             return found or Part(tidy(text), Text(prose=True))
         found = self.part(text)
         picked = self.picked(text) if isinstance(found.value, Text) else None
-        is_known = picked and picked.sense <= explained_by(question.text) | directions(question.text)
-        return picked if picked and is_known else found
+        known = explained_by(question.text) | directions(question.text)
+        return picked if picked and picked.sense <= known else found
 
     def _read_composed(self, text: str) -> Part[Any] | None:
         """Parse several answers of which one counts, an order of numbers, or a change."""
@@ -241,8 +241,7 @@ class AnswerReader:
         return None
 
     def _is_option(self, text: str) -> bool:
-        options = self.question.options
-        return bool(options) and option_of(text, options, self._is_same) is not None
+        return option_of(text, self.question.options, self._is_same) is not None
 
     def _option_letters(self, text: str) -> frozenset[str] | None:
         known = self.question.options
@@ -593,7 +592,8 @@ def _describes_members(text: str, found: Part[Any]) -> bool:
 
 
 def _is_unparsed_phrase(part: Part[Any]) -> bool:
-    return isinstance(part.value, Expression) and part.value.said is None and word_count(part.text) > 1
+    is_phrase = " is " in part.text or word_count(part.text) > 1
+    return isinstance(part.value, Expression) and part.value.said is None and is_phrase
 
 
 def _make_state(found: str, vocabulary: Vocabulary) -> State:

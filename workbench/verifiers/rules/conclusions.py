@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from workbench.verifiers.rules.numbers import NUMBER_RUN, NUMBER_WORDS
+from workbench.verifiers.rules.numbers import NUMBER_RUN, NUMBER_WORDS, ORDINALS
 from workbench.verifiers.rules.patterns import Lexicon
 from workbench.verifiers.rules.sense import STATES, TOWARDS, is_prose, word_count, words
 from workbench.verifiers.rules.spelling import plain
@@ -15,6 +15,8 @@ from workbench.verifiers.rules.units import unit
 _DATA = Lexicon("conclusions")
 GIVES_NUMBER = _DATA.gives_number
 _SUBJECT = re.compile(r"\A[^=<>≤≥$\\]{0,60}\b(?:is|are|equals|becomes)\s+(?:given\s+by\s+)?")
+_OTHER_MEANINGS = frozenset({"one", *ORDINALS})
+"""Words of numbers that are usually no values in a sentence."""
 _CUT = re.compile(r"\s*[,;(（，；]|\s+")
 _OPEN_END = re.compile(r"(?:[-+−*/·×^=<>≤≥]|\s(?:in|of|at|per|to|for|by|from|and|or))\Z")
 _MOST_CUTS, _MOST_VERBS = 12, 3
@@ -103,7 +105,9 @@ def values_in(sentence: str, counted: str | None = None, known: str = "") -> Ite
         return
     yield from _complements(main_clause(sentence).strip(" .。"))
     shortened = _DATA.remark.sub("", sentence)
-    numbers = list(_NUMBER.finditer(shortened)) or list(NUMBER_RUN.finditer(shortened))
+    numbers = list(_NUMBER.finditer(shortened)) or [
+        run for run in NUMBER_RUN.finditer(shortened) if not _OTHER_MEANINGS.intersection(words(run[0]))
+    ]
     given = set(FIGURE.findall(known))
     new = [number for number in numbers if not given.issuperset(FIGURE.findall(number[0]))]
     if len(new if len(numbers) > 1 else numbers) == 1 and not formulas:

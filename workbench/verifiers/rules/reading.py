@@ -241,7 +241,7 @@ class AnswerReader:
         return None
 
     def _is_option(self, text: str) -> bool:
-        return option_of(text, self.question.options, self._is_same) is not None
+        return option_of(text, self.question.options, lambda one, other: False) is not None
 
     def _option_letters(self, text: str) -> frozenset[str] | None:
         known = self.question.options

@@ -144,8 +144,12 @@ _FEW_WORDS = 2
 _STATEMENT = 80
 """Maximum characters of a completion that is only its answer; a longer one is an argument that ends with it."""
 _FORMULA = re.compile(r"(?<!\\)\$[^$\n]{1,200}\$")
-_ONLY_BLOCK = re.compile(r"[^`]*`{3}\w*\n(?P<output>[^`]{1,400})\n`{3}[^`]*")
-_CLOSING_REMARK = re.compile(r"(?<=[.!?])\s+\((?=[A-Z])[^()\n]*\)\Z")
+_ONLY_BLOCK = re.compile(r"\s*`{3}\w*\n(?P<output>[^`]{1,400})\n`{3}[^`]*")
+_CLOSING_REMARK = re.compile(
+    r"(?<=[.!?])\s+\((?=[A-Z])(?![^()\n]*\b(?i:answers?|results?|so|thus|hence|therefore|but|however|actually|instead|correct\w*"
+    r"|wait|should|really)\b)[^()\n]*\)\Z"
+)
+"""A last sentence in brackets that concludes and corrects nothing."""
 _GOES_ON = re.compile(
     r"[^.!?\n]{0,40}?\b(?:so|thus|hence|therefore|giv(?:es|ing)|yield(?:s|ing))\b(?P<result>[^!?\n]*\d[^!?\n]*)"
 )

@@ -159,6 +159,7 @@ _RELATIVES = _SUBJECTS.words("relatives")
 _ANY_NOUN = frozenset(map(stem, _SUBJECTS.words("any_noun")))
 _SUPERLATIVE = re.compile(r"\b[Tt]he\s+(?!closest|simplest)(?:[a-z]{3,}est\b(?<!rest)(?<!test)|most\b|least\b)")
 _ANY_SUPERLATIVE = re.compile(r"[a-z]est\b|\b(?:most|least|max|min)")
+_OF_PRICES = frozenset(map(stem, _SUBJECTS.words("of_prices")))
 _ABSTRACT = frozenset({"way", "possibilit", "arrangement", "outcom", "cas", "solution"})
 """Words that may refer to any counted thing."""
 
@@ -276,9 +277,12 @@ def _subjects(subject: str, question: TypedQuestion) -> list[str]:
     if question.counted and stem(question.counted.lower()) not in _ABSTRACT:
         found += [noun for noun in _COUNTED.findall(subject) if stem(noun) not in _ABSTRACT]
     head = _SUBJECTS.head.match(subject.rstrip() + " ")
-    if head and not _SUBJECTS.the_answer.fullmatch(head[1]) and _SUBJECTS.asks_for_noun.search(question.sentence):
+    asks_price = "how much" in question.sentence.lower()
+    asks = asks_price or _SUBJECTS.asks_for_noun.search(question.sentence)
+    if head and not _SUBJECTS.the_answer.fullmatch(head[1]) and asks:
         nouns = words(head[1])
         known = question.stems | _operations(question.text)
+        known |= _OF_PRICES if asks_price else set()
         known |= {"limit"} if _SUBJECTS.of_limit.search(question.text) else set()
         if stem(nouns[-1]) not in known and not any(stem(noun) in _ANY_NOUN for noun in nouns):
             found += [f"?{noun}" if stem(noun) in _SLOTS else noun for noun in nouns]
